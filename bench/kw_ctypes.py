@@ -13,23 +13,29 @@ class Error(ct.Structure):
 
 
 class Problem(ct.Structure):
-    """Members behind the first four are a union; its larger part has 22 numbers."""
-    _fields_ = [("op", ct.c_int), ("dtype", ct.c_int), ("layout", ct.c_int), ("ndim", ct.c_int32), ("dims", ct.c_int64 * 22)]
+    """Members behind the first four are sizes and an epilogue, which the library fills (KW_PROBLEM_BYTES)."""
+    _fields_ = [("op", ct.c_int), ("dtype", ct.c_int), ("layout", ct.c_int), ("ndim", ct.c_int32), ("rest", ct.c_int64 * 78)]
+
+
+def sized(options, **members):
+    """A struct that begins with its size."""
+    return options(size=ct.sizeof(options), **members)
 
 
 class ContextOptions(ct.Structure):
-    _fields_ = [("threads", ct.c_int32)] + [(n, ct.c_char_p) for n in ("cache_dir", "data_dir", "wisdom_file", "compiler", "model")] + [
-        ("spill_limit", ct.c_int32), ("log", ct.c_void_p), ("user", ct.c_void_p)]
+    _fields_ = [("size", ct.c_size_t), ("threads", ct.c_int32)] + [
+        (n, ct.c_char_p) for n in ("cache_dir", "data_dir", "wisdom_file", "compiler", "model")] + [("spill_limit", ct.c_int32)] + [
+        (n, ct.c_void_p) for n in ("stop", "log", "user", "parallel_for", "pool", "allocate", "release", "heap")]
 
 
 class PlanOptions(ct.Structure):
-    _fields_ = [("mode", ct.c_int), ("workspace_max", ct.c_int64), ("shortlist", ct.c_int32), ("frozen_is_error", ct.c_bool),
+    _fields_ = [("size", ct.c_size_t), ("mode", ct.c_int), ("workspace_max", ct.c_int64), ("shortlist", ct.c_int32), ("frozen_is_error", ct.c_bool),
                 ("remeasure", ct.c_bool), ("fresh_weights", ct.c_bool), ("registry", ct.c_void_p), ("progress", ct.c_void_p),
                 ("user", ct.c_void_p)]
 
 
 class Tensors(ct.Structure):
-    _fields_ = [(n, ct.c_void_p) for n in ("x", "w", "y", "workspace")]
+    _fields_ = [("size", ct.c_size_t)] + [(n, ct.c_void_p) for n in ("x", "w", "y", "workspace")] + [("extra", ct.c_void_p * 6)]
 
 
 class Failure(Exception):
@@ -58,7 +64,7 @@ class Library:
             getattr(self.c, name).restype = ct.c_int64
         self.c.kw_registry_count.restype = ct.c_size_t
         self.context = ct.c_void_p()
-        options = ContextOptions(wisdom_file=b"")  # kept in memory: nothing known of earlier runs
+        options = sized(ContextOptions, wisdom_file=b"")  # kept in memory: nothing known of earlier runs
         self.call("kw_context_open", ct.byref(self.context), device.encode(), ct.byref(options))
         self.target = self.c.kw_context_target(self.context).decode()
         self.device = self.c.kw_context_device(self.context).decode()
@@ -116,10 +122,10 @@ class Plan:
 
     def __init__(self, library, problem, config):
         self.library, self.handle, self.own = library, ct.c_void_p(), None
-        options = PlanOptions(mode=SHORTLIST, fresh_weights=True)
+        options = sized(PlanOptions, mode=SHORTLIST, fresh_weights=True)
         if config:
             self.own = library.registry([config])
-            options = PlanOptions(mode=PREDICT, fresh_weights=True, registry=self.own)
+            options = sized(PlanOptions, mode=PREDICT, fresh_weights=True, registry=self.own)
         try:
             library.call("kw_plan_create", ct.byref(self.handle), library.context, ct.byref(problem), ct.byref(options))
         except Failure:
@@ -129,7 +135,7 @@ class Plan:
         self.workspace = library.c.kw_plan_workspace(self.handle)
 
     def run(self, x, w, y, workspace, stream):
-        self.library.call("kw_plan_run", self.handle, ct.byref(Tensors(x, w, y, workspace)), ct.c_void_p(stream))
+        self.library.call("kw_plan_run", self.handle, ct.byref(sized(Tensors, x=x, w=w, y=y, workspace=workspace)), ct.c_void_p(stream))
 
     def close(self):
         if self.handle:

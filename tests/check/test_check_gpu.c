@@ -142,6 +142,7 @@ static const row overlapped[] = {
      SPOTS PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=3",
      {"n1 c5 k70 i9x10 f3x2 p1x0 s3x2 d2x3", "n2 c4 k8 i16x16 f4x4 s4x4"}},
     {"nd", "bf16", SPOTS COOPERATIVE "ndim=3 tile_m=128 tile_n=64 inst_n=64 stages=3", {"n1 c3 k40 i6x7x9 f3x3x3 p1x1x1 s1x2x2"}},
+    {"nfdw", "bf16", COOPERATIVE "tile_m=128 tile_n=128 inst_n=128 stages=3 split_k=0", {"n2 g3 c192 k384 i9x8 f3x3 p1x1 s1x2"}},
     {"ng", "bf16", COOPERATIVE "tile_m=128 tile_n=256 inst_n=256 stages=4", {STEPS}},
     {"ng", "bf16", THIN "layout=rrr epi=turned tile_m=16 tile_n=64 inst_n=16 stages=3", {STEPS}},
     {"ng", "fp16", THIN "layout=ccr epi=default tile_m=64 tile_n=32 inst_n=32 stages=2 split_k=2", {STEPS}},

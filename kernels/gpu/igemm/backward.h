@@ -186,7 +186,7 @@ KW_DEVICE kw_i64 kw_phase_row_at(const kw_gpu_args *a, const kw_work *work, cons
         ok &= pos < (int)a->in[axis];
         flat = flat * a->in[axis] + pos;
     }
-    return ok ? flat * a->c : -1;
+    return ok ? flat * a->groups * a->c : -1;
 }
 
 #else

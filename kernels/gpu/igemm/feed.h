@@ -7,7 +7,8 @@
  *
  * So a depth's last step of each tap may have fewer channels, which come as zeros, and forward and bwd_data have that many more steps. A
  * tile of bwd_weight has pieces of 64 columns, each 64 channels of one tap, tap after tap. gpu/igemm/backward.h says which rows, columns and
- * positions bwd_data has. Groups are one; axes that a problem has not are absent. */
+ * positions bwd_data has. Groups are products of their own (kw_work.batch), of whole blocks of 64 channels where there are several; axes that
+ * a problem has not are absent. */
 #ifndef KW_IGEMM_FEED_H
 #define KW_IGEMM_FEED_H
 
@@ -206,26 +207,27 @@ KW_DEVICE void kw_feed_image(const kw_feed *f, const kw_tensor_map *map, char *t
 
 KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
     char *second = to + KW_STAGE_BYTES_A;
+    int c = work->batch * (int)a->c, k = work->batch * (int)a->k; /* the group's first channels */
 #if KW_WEIGHT
     KW_UNROLL
     for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS)
-        kw_tensor_load3(to + i * 128, &a->map[KW_A], bar, f->row + i, f->number, 0);
+        kw_tensor_load3(to + i * 128, &a->map[KW_A], bar, k + f->row + i, f->number, 0);
     KW_UNROLL
     for (int i = 0; i < KW_TILE_N / KW_SLAB_ELEMENTS; i++) {
         KW_UNROLL
         for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
             f->offset[axis] = f->piece[i] >> (2 - axis) * KW_OFFSET_BITS & (1 << KW_OFFSET_BITS) - 1;
-        kw_feed_image(f, &a->map[KW_B], second + i * KW_SLAB_ELEMENTS * 128, bar, (int)(f->piece[i] >> 16) * KW_SLAB_ELEMENTS);
+        kw_feed_image(f, &a->map[KW_B], second + i * KW_SLAB_ELEMENTS * 128, bar, c + (int)(f->piece[i] >> 16) * KW_SLAB_ELEMENTS);
     }
     kw_feed_step(f, a);
 #else
-    kw_feed_image(f, &a->map[KW_A], to, bar, f->block * KW_SLAB_ELEMENTS);
+    kw_feed_image(f, &a->map[KW_A], to, bar, (KW_DATA ? k : c) + f->block * KW_SLAB_ELEMENTS);
 #if KW_PHASES
     KW_UNROLL
     for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
-        kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, f->col + i, f->tap, f->block * KW_SLAB_ELEMENTS);
+        kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, f->col + i, f->tap, k + f->block * KW_SLAB_ELEMENTS);
 #else
-    kw_tensor_load3(second, &a->map[KW_B], bar, f->block * KW_SLAB_ELEMENTS, f->tap, f->col);
+    kw_tensor_load3(second, &a->map[KW_B], bar, f->block * KW_SLAB_ELEMENTS, f->tap, k + f->col);
 #endif
     if (++f->block == kw_feed_blocks(a)) {
         f->block = 0;
@@ -249,12 +251,14 @@ KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
     return a->n * (of_y ? a->out[0] * a->out[1] * a->out[2] : a->in[0] * a->in[1] * a->in[2]);
 }
 
+/* What lies behind a group's last channel is another group's. */
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
+    int channels = (int)(KW_DATA ? a->c : a->k), first = work->batch * channels;
 #if KW_WEIGHT
     int tap, block = kw_feed_piece(a, work, col, &tap);
-    kw_tensor_store3(&a->map[2], piece, block * KW_SLAB_ELEMENTS, tap, work->row + row);
+    if (work->row + row < channels) kw_tensor_store3(&a->map[2], piece, block * KW_SLAB_ELEMENTS, tap, first + work->row + row);
 #else
-    kw_tensor_store3(&a->map[2], piece, work->col + col, work->row + row, 0);
+    if (work->col + col < channels) kw_tensor_store3(&a->map[2], piece, first + work->col + col, work->row + row, 0);
 #endif
 }
 
@@ -262,7 +266,7 @@ KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int ro
     row += work->row;
 #if KW_WEIGHT
     *ok &= row < (int)a->k;
-    return row * kw_feed_taps(a) * a->c;
+    return (work->batch * a->k + row) * kw_feed_taps(a) * a->c;
 #else
     *ok &= row < kw_feed_pixels(a, work);
 #if KW_PHASES
@@ -276,7 +280,7 @@ KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int ro
 #if KW_SPOTS
     return (kw_i64)row * kw_spots_cols(a);
 #else
-    return row * (KW_DATA ? a->c : a->k);
+    return row * a->groups * (KW_DATA ? a->c : a->k);
 #endif
 #endif
 }
@@ -292,7 +296,7 @@ KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int co
 #else
     *cols = (int)(KW_DATA ? a->c : a->k) - work->col - col;
 #endif
-    return work->col + col;
+    return work->batch * (KW_DATA ? a->c : a->k) + work->col + col;
 #endif
 }
 

@@ -224,7 +224,7 @@ KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums
                 for (int e = 0; e < 2; e += run) {
                     kw_sum *sum = &sums->at[i].e[col / 2 + 2 * half + e];
                     float values[2];
-                    kw_place at = {row_at + col_at + e, work->col + col + first + e, line, 0};
+                    kw_place at = {row_at + col_at + e, col_at + e, line, 0};
                     if (!ok || col % KW_PIECE + first + e >= cols) continue;
                     kw_run_finish(a, at, sum, values, run);
                     KW_UNROLL

@@ -47,7 +47,8 @@ static int64_t count_phases(const kw_conv_dims *d) {
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem) {
     enum { WEIGHT_CHANNELS = 1 << 21 };
     const kw_conv_dims *d = &problem->conv;
-    bool good = d->g == 1 && (problem->op != KW_CONV_BWD_WEIGHT || d->c < WEIGHT_CHANNELS);
+    bool whole = d->c / d->g % KW_SLAB_ELEMENTS == 0 && d->k / d->g % KW_SLAB_ELEMENTS == 0;
+    bool good = (d->g == 1 || (whole && !kw_mma_aligns(mma))) && (problem->op != KW_CONV_BWD_WEIGHT || d->c < WEIGHT_CHANNELS);
     for (int axis = 3 - mma->ndim; axis < 3; axis++) {
         good &= axis_is_walked(mma, problem, axis, d->stride[axis]);
     }
@@ -116,11 +117,12 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3], taps = volume(d->filter);
     kw_problem_output(out, problem);
-    kw_mma_grid grid = {.batches = 1, .elements = kw_problem_elements(problem, kw_problem_result(problem))};
+    const int64_t c = d->c / d->g, k = d->k / d->g;
+    kw_mma_grid grid = {.batches = d->g, .elements = kw_problem_elements(problem, kw_problem_result(problem))};
     int64_t pixels = d->n * volume(problem->op == KW_CONV_BWD_DATA ? d->in : out);
     if (problem->op == KW_CONV_BWD_WEIGHT) {
-        grid.tile_rows = kw_ceil_div(d->k, mma->tile[0]);
-        grid.tile_cols = kw_ceil_div(taps * kw_ceil_div(d->c, KW_SLAB_ELEMENTS) * KW_SLAB_ELEMENTS, mma->tile[1]);
+        grid.tile_rows = kw_ceil_div(k, mma->tile[0]);
+        grid.tile_cols = kw_ceil_div(taps * kw_ceil_div(c, KW_SLAB_ELEMENTS) * KW_SLAB_ELEMENTS, mma->tile[1]);
         grid.steps = kw_ceil_div(pixels, mma->tile[2]);
         return grid;
     }
@@ -139,8 +141,8 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
         }
         grid.tile_rows = count_phases(d) * kw_ceil_div(pixels, mma->tile[0]);
     }
-    grid.tile_cols = kw_ceil_div(forward ? d->k : d->c, mma->tile[1]);
-    grid.steps = taps * kw_ceil_div(forward ? d->c : d->k, KW_SLAB_ELEMENTS);
+    grid.tile_cols = kw_ceil_div(forward ? k : c, mma->tile[1]);
+    grid.steps = taps * kw_ceil_div(forward ? c : k, KW_SLAB_ELEMENTS);
     return grid;
 }
 
@@ -175,9 +177,9 @@ static kw_map pixel_rows(const kw_mma *mma, kw_tensor tensor, kw_dtype dtype, in
     return kw_mma_box_map(tensor, dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1});
 }
 
-/* Channel, tap, output channel; rows: output channels of a copy. */
+/* Channel of a group, tap, output channel; rows: output channels of a copy. */
 static kw_map filter_map(const kw_mma *mma, kw_dtype dtype, const kw_conv_dims *d, int32_t rows) {
-    const int64_t taps = volume(d->filter), extent[3] = {d->c, taps, d->k}, tap = kw_mma_row_bytes(mma, d->c),
+    const int64_t taps = volume(d->filter), c = d->c / d->g, extent[3] = {c, taps, d->k}, tap = kw_mma_row_bytes(mma, c),
                   stride[2] = {tap, taps * tap};
     return kw_mma_box_map(KW_W, dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, rows});
 }

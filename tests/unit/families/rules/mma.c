@@ -14,6 +14,7 @@
 
 #define COOPERATIVE "pipe=cooperative stages=4 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1 "
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
+#define SINGLES "vec_a=1 vec_b=1 vec_c=1 "
 #define TURNED                                                                                                                             \
     "pipe=pingpong epi=turned tile_m=16 tile_n=64 stages=8 wave_m=4 wave_n=1 inst_m=64 inst_n=16 vec_c=1 persistent=1 wave_groups=2 "
 
@@ -98,6 +99,8 @@ static const rule_example igemm_examples[] = {
     {"image_walk", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 s5x4"},
     {"", "conv_bwd_data fp16", "vec_a=1 vec_b=1 vec_c=1 " COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 s5x4"},
     {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c64 k64 i8x8 f3x3 p1x1"},
+    {"", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k256 i8x8 f3x3 p1x1"},
+    {"image_walk", "conv_fwd fp16", SINGLES COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k256 i8x8 f3x3 p1x1"},
     {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i18x18 f1x1 s9x9"},
     {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i300x300 f3x3 d128x128"},
     {"", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i300x300 f3x3 p1x1 d32x32"},
