@@ -167,6 +167,18 @@ static void csv_files_are_read_by_their_header(void **state) {
     kw_text_drop(&lines);
 }
 
+/* Its first line has commas, but no header. */
+static void a_list_may_begin_with_an_epilogue(void **state) {
+    (void)state;
+    kw_text lines = {0};
+    kw_error err = {0};
+    if (read_list("gemm fp32 rcr m2 n3 k4 epilogue=bias,relu\ngemm fp32 rcr m9 n9 k9\n", &lines, &err)) {
+        fail_msg("%s", err.text);
+    }
+    assert_string_equal(lines.data, "|gemm fp32 rcr b1 m2 n3 k4 epilogue=bias:fp32+relu\n|gemm fp32 rcr b1 m9 n9 k9\n");
+    kw_text_drop(&lines);
+}
+
 /* A file of TunableOp begins like a CSV file, and a line of MIOpenDriver without -F is three problems. */
 static void lines_of_other_tools_make_a_list(void **state) {
     (void)state;
@@ -269,6 +281,7 @@ int main(void) {
         cmocka_unit_test(the_networks_come_first),
         cmocka_unit_test(lines_of_every_kind_are_read),
         cmocka_unit_test(csv_files_are_read_by_their_header),
+        cmocka_unit_test(a_list_may_begin_with_an_epilogue),
         cmocka_unit_test(lines_of_other_tools_make_a_list),
         cmocka_unit_test(faults_name_the_line),
         cmocka_unit_test(a_long_line_is_one_error),

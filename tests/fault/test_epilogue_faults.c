@@ -1,0 +1,140 @@
+/* test_epilogue_faults.c: epilogues in GPU kernels into whose texts a fault is planted: verification and the emulator must find each, in the
+ * kernels of the family that it is for. */
+#include "backend/backend.h"
+#include "config/config.h"
+#include "jit/jit.h"
+#include "measure/measure.h"
+#include "support/kw_test.h"
+#include "support/scratch.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STEPS "prelude/epilogue_gpu.h"
+#define OVERLAP "gpu/lib/overlap.h"
+
+#define TILES                                                                                                                              \
+    "tile_m=64 tile_n=64 tile_k=32 wave_m=4 wave_n=2 wave_k=1 inst_m=16 inst_n=8 inst_k=16 pipe=basic_v1 sched=intrawave epi=cshuffle "
+#define PADDED "pad_m=1 pad_n=1 pad_k=1 "
+#define PLAIN "gemm.mma gemm bf16 layout=rcr " TILES PADDED "vec_a=8 vec_b=8 vec_c=8 stages=1 preshuffle=0 wave_groups=1 persistent=0 "
+#define WHOLE PLAIN "split_k=1 streamk=off index=32"
+#define PARTS PLAIN "split_k=2 streamk=off index=32"
+#define TURNS                                                                                                                              \
+    "gemm.mma gemm bf16 layout=rcr tile_m=64 tile_n=64 tile_k=64 wave_m=4 wave_n=1 wave_k=1 inst_m=64 inst_n=64 inst_k=16 pipe=pingpong "  \
+    "sched=intrawave epi=cshuffle " PADDED
+#define TURNS_REST " stages=4 preshuffle=0 wave_groups=2 persistent=1 split_k=1 streamk=off index=32"
+#define RUNS TURNS "vec_a=8 vec_b=8 vec_c=8" TURNS_REST
+#define SINGLES TURNS "vec_a=1 vec_b=1 vec_c=1" TURNS_REST
+#define GROUPS                                                                                                                             \
+    "conv.igemm conv_fwd bf16 ndim=2 " TILES "vec_a=1 vec_b=1 vec_c=1 stages=1 merge=1 wave_groups=1 split_image=0 explicit=0 "            \
+    "two_stage=0 spec=default streamk=off persistent=0 split_k=1 index=32"
+#define PLANES                                                                                                                             \
+    "conv.depthwise_block conv_fwd fp32 ndim=2 tile_h=8 tile_w=8 filter=3 stride=1 pad=1 dilation=1 filter_d=1 stride_d=1 pad_d=0 "        \
+    "batch=8 sub_h=2 sub_w=2 vec_in=2 vec_out=2 order=first"
+
+#define BATCHES "gemm bf16 rcr b2 m70 n72 k72 epilogue=scale_row,bias,add:fp16"
+#define BYTES "gemm bf16 rcr m70 n72 k72 out=int8 epilogue=leaky_relu:0.25,add:int8:4"
+
+/* In the file of kernels/, text becomes other. */
+typedef struct fault {
+    const char *what, *file, *text, *other, *config, *problem;
+} fault;
+
+static const fault faults[] = {
+    {"none: rows, channels and runs are right", STEPS, "no number becomes 0", "NaN becomes 0", WHOLE, BATCHES},
+    {"none: bytes are right", STEPS, "no number becomes 0", "NaN becomes 0", RUNS, BYTES},
+    {"a channel too far", STEPS, "number, at.channel, channels", "number, at.channel + 1, channels", WHOLE, BATCHES},
+    {"a channel too far, one by one", STEPS, "number, at.channel, channels", "number, at.channel + 1, channels", SINGLES,
+     "gemm bf16 rcr m70 n37 k72 epilogue=bias"},
+    {"of a run the first for all", STEPS, "EXTRA_ALL(type, number) extras->at[number][e]", "EXTRA_ALL(type, number) extras->at[number][0]",
+     WHOLE, BATCHES},
+    {"rows of the first batch for all", "gpu/gemm/gemm.c", "v->first_row = batch * a->gm", "v->first_row = 0", WHOLE, BATCHES},
+    {"no steps where parts are added", "gpu/lib/slices.h", "kw_finish_element(kw_result(&args), &args, at, sum)",
+     "kw_store(kw_result(&args), at, sum)", PARTS, BATCHES},
+    {"steps twice", OVERLAP, "#if KW_EPILOGUE && KW_OUT_BYTES == 4",
+     "kw_sums_finish(a, &work, &sums, first_row);\n#if KW_EPILOGUE && KW_OUT_BYTES == 4", RUNS, "gemm bf16 rcr m70 n72 k72 epilogue=bias"},
+    {"a run's tail behind the last column", OVERLAP, "col % KW_PIECE + first + e >= cols", "0", SINGLES,
+     "gemm bf16 rcr m70 n37 k72 epilogue=bias,add"},
+    {"channels of the first group for all", "gpu/igemm/igemm.c", "v->channel = (int)(KW_DATA ? x : y)", "v->channel = 0", GROUPS,
+     "conv_fwd bf16 nhwgc n1 g2 c10 k14 i9x8 f3x3 p1x1 epilogue=bias"},
+    {"a plane's pixels counted on from the planes before", "gpu/depthwise/depthwise.c", "(a->groups - 1) + at.channel)", "(a->groups - 1))",
+     PLANES, "conv_fwd fp32 ngchw n2 g3 c3 k3 i9x8 f3x3 p1x1 epilogue=scale_row"},
+    {"bytes that wrap", STEPS, "value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value", "value", RUNS, BYTES},
+    {"slope 1 below 0", STEPS, "v > 0.0f ? v : slope * v", "v", RUNS, BYTES},
+    {"bytes of a piece beside their columns", OVERLAP, "+ i / 2 * 8 + kw_acc_col(lane, 0)", "+ i / 2 * 8", RUNS, BYTES},
+};
+
+static void change_file(const char *kernels, const fault *f) {
+    char path[2 * SCRATCH_MAX];
+    size_t size;
+    scratch_path(path, kernels, f->file);
+    char *from = scratch_read(path, &size), *at = strstr(from, f->text);
+    kw_text to = {0};
+    if (!at) {
+        fail_msg("%s has no '%s'", f->file, f->text);
+    }
+    kw_text_add_bytes(&to, from, (size_t)(at - from));
+    kw_text_add(&to, f->other);
+    kw_text_add(&to, at + strlen(f->text));
+    scratch_write(path, kw_text_string(&to), to.size, 0600);
+    kw_text_drop(&to);
+    free(from);
+}
+
+static void verify(const fault *f, kw_record *record) {
+    const kw_backend *backend = NULL;
+    kw_device *device = NULL;
+    kw_problem problem;
+    kw_config config;
+    kw_compiler compiler;
+    kw_blob blob;
+    kw_jit_result result;
+    kw_kernel *kernel = NULL;
+    kw_bench *bench = NULL;
+    kw_error err = {0};
+    kw_jit jit = {.compiler = &compiler};
+    int index = 0;
+    assert_ok(kw_backend_find(&backend, &index, "emu:sm_90", &err), &err);
+    assert_ok(backend->open(&device, index, 1, &err), &err);
+    assert_ok(kw_config_parse(&config, f->config, &err), &err);
+    assert_ok(kw_problem_parse(&problem, f->problem, &err), &err);
+    assert_ok(kw_config_serves(&config, &config, &problem, backend->target(device), &err), &err);
+    assert_ok(kw_code_for(&jit.code, KW_BACKEND_EMU, "sm_90", &err), &err);
+    assert_ok(kw_compiler_find(&compiler, getenv("KW_TEST_CC"), jit.code, &err), &err);
+    assert_ok(kw_jit_blob(&jit, &config, &blob, &result, &err), &err);
+    assert_ok(backend->load(device, &config, &blob, &kernel, &err), &err);
+    kw_blob_drop(&blob);
+    assert_ok(kw_bench_open(&bench, backend, device, &problem, 0, &err), &err);
+    assert_ok(kw_bench_verify(bench, kernel, &config, record, &err), &err);
+    kw_bench_close(&bench);
+    backend->unload(device, &kernel);
+    backend->close(&device);
+}
+
+static void planted_faults_are_found(void **state) {
+    (void)state;
+    int missed = 0;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        const fault *f = &faults[i];
+        char folder[SCRATCH_MAX], kernels[2 * SCRATCH_MAX], command[4 * SCRATCH_MAX];
+        kw_record record = {0};
+        scratch_make(folder);
+        scratch_path(kernels, folder, "kernels");
+        snprintf(command, sizeof command, "cp -r '%s' '%s'", KW_KERNEL_FOLDER, kernels);
+        assert_int_equal(system(command), 0);
+        change_file(kernels, f);
+        setenv("KW_KERNELS", kernels, 1);
+        verify(f, &record);
+        bool right = record.outcome == (strncmp(f->what, "none", 4) ? KW_WRONG : KW_GOOD);
+        missed += !right;
+        print_message("%s%s: %s %s\n", right ? "" : "MISSED: ", f->what, kw_outcome_name(record.outcome), record.detail);
+        unsetenv("KW_KERNELS");
+        scratch_remove(folder);
+    }
+    assert_int_equal(missed, 0);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(planted_faults_are_found)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
