@@ -1,11 +1,13 @@
 /* onednn.c: our plans against oneDNN's primitives, layer by layer, forward, one thread.
  *
  *   bench_onednn [LIST] [--dtype fp32|bf16|int8]... [--only TEXT] [--mode predict|shortlist|exhaustive] [--kernels FILE]
+ *                [--layout last|first]
  *
  * LIST is a problem list (a set's name or a file; demo). FILE is a catalog, in place of the default kernels. Both sides: source and
  * destination channels-last (a GEMM as its layout says), weights in an order of the library's own choice made beforehand, warm caches,
  * real data, one run. The two are called in turns by the timing loop of src/measure/timing/timing.c; the figure is the ratio of lower
- * quartiles, above 1 where we are faster. Prints Markdown. */
+ * quartiles, above 1 where we are faster. Prints Markdown. With --layout
+ * first convolutions have their channels first on both sides, and our own channels-last plan runs in the same turns. */
 #include "measure/data/fill.h"
 #include "measure/timing/timing.h"
 
@@ -29,6 +31,8 @@ typedef struct session {
     const char *only, *kernels;
     kw_registry *registry; /* NULL: the default one */
     kw_mode mode;
+    bool first;
+    double last_sum[DTYPES_MOST][CLASSES]; /* logarithms of the speed over our own channels last */
     double log_sum[DTYPES_MOST][CLASSES];
     int count[DTYPES_MOST][CLASSES];
 } session;
@@ -109,7 +113,8 @@ static dnnl_data_type_t data_type(kw_dtype dtype) {
 }
 
 static dnnl_status_t describe_conv(layer *l, const session *s) {
-    static const dnnl_format_tag_t tags[] = {dnnl_nwc, dnnl_nhwc, dnnl_ndhwc};
+    static const dnnl_format_tag_t last[] = {dnnl_nwc, dnnl_nhwc, dnnl_ndhwc}, first[] = {dnnl_ncw, dnnl_nchw, dnnl_ncdhw};
+    const dnnl_format_tag_t *tags = l->problem.layout == KW_CHANNELS_FIRST ? first : last;
     const kw_conv_dims *c = &l->problem.conv;
     int n = l->problem.ndim, grouped = c->g > 1;
     int64_t out[3];
@@ -218,34 +223,49 @@ static void close_layer(layer *l) {
 
 /* --- the comparison --- */
 
+static void print_layer(session *s, const layer *l, const char *name, size_t dtype, const kw_timed times[3]) {
+    int class = problem_class(&l->problem);
+    const char *config = kw_plan_config(l->plan), *implementation = "";
+    double flops = (double)kw_problem_flops(&l->problem), ratio = times[1].time_ns / times[0].time_ns;
+    dnnl_primitive_desc_query(l->description, dnnl_query_impl_info_str, 0, &implementation);
+    printf("| %s | %s | %s | %.1f | %.1f | %.1f | %s | %.2f |", name, kw_dtype_name(l->problem.dtype), config, times[0].time_ns / 1e3,
+           flops / times[0].time_ns, flops / times[1].time_ns, implementation, ratio);
+    if (s->first) {
+        printf(" %.2f |", times[2].time_ns / times[0].time_ns);
+        s->last_sum[dtype][class] += log(times[2].time_ns / times[0].time_ns);
+    }
+    printf("\n");
+    s->log_sum[dtype][class] += log(ratio);
+    s->count[dtype][class]++;
+}
+
 static void compare(session *s, const char *name, const kw_problem *problem, size_t dtype) {
-    layer l = {.problem = *problem};
+    layer l = {.problem = *problem}, last = {.problem = *problem};
     kw_error err = {0};
-    kw_timed times[2];
-    l.problem.dtype = s->dtypes[dtype];
+    kw_timed times[3];
+    l.problem.dtype = last.problem.dtype = s->dtypes[dtype];
+    if (s->first) {
+        l.problem.layout = KW_CHANNELS_FIRST;
+    }
     kw_status status = open_ours(&l, s, &err);
     status = status ? status : open_peer(&l, s, &err);
-    kw_subject subjects[2] = {{.call = call_ours, .context = &l}, {.call = call_peer, .context = &l}};
-    status = status ? status : kw_time_subjects(subjects, 2, &(kw_timing_options){0}, 1, times, &err);
+    status = status || !s->first ? status : open_ours(&last, s, &err);
+    kw_subject subjects[3] = {
+        {.call = call_ours, .context = &l}, {.call = call_peer, .context = &l}, {.call = call_ours, .context = &last}};
+    status = status ? status : kw_time_subjects(subjects, s->first ? 3 : 2, &(kw_timing_options){0}, 1, times, &err);
     if (status) {
         printf("| %s | %s | | | | | %s |\n", name, kw_dtype_name(l.problem.dtype), err.text);
     } else {
-        int class = problem_class(&l.problem);
-        const char *config = kw_plan_config(l.plan), *implementation = "";
-        double flops = (double)kw_problem_flops(&l.problem), ratio = times[1].time_ns / times[0].time_ns;
-        dnnl_primitive_desc_query(l.description, dnnl_query_impl_info_str, 0, &implementation);
-        printf("| %s | %s | %s | %.1f | %.1f | %.1f | %s | %.2f |\n", name, kw_dtype_name(l.problem.dtype), config, times[0].time_ns / 1e3,
-               flops / times[0].time_ns, flops / times[1].time_ns, implementation, ratio);
-        s->log_sum[dtype][class] += log(ratio);
-        s->count[dtype][class]++;
+        print_layer(s, &l, name, dtype, times);
     }
     fflush(stdout);
     close_layer(&l);
+    close_layer(&last);
 }
 
 static bool visit(void *user, const char *name, const kw_problem *problem) {
     session *s = user;
-    bool forward = problem->op == KW_GEMM || problem->op == KW_CONV_FWD;
+    bool forward = problem->op == KW_CONV_FWD || (problem->op == KW_GEMM && !s->first);
     if (forward && (!s->only || strstr(name, s->only))) {
         for (size_t dtype = 0; dtype < s->dtype_count; dtype++) {
             compare(s, name, problem, dtype);
@@ -254,22 +274,33 @@ static bool visit(void *user, const char *name, const kw_problem *problem) {
     return true;
 }
 
+static void print_last(const session *s, double sum, int count) {
+    if (s->first) {
+        printf(" %.2f |", exp(sum / count));
+    }
+    printf("\n");
+}
+
 static void print_means(const session *s) {
-    printf("\n| class | dtype | layers | speed against oneDNN (geometric mean) |\n|---|---|---|---|\n");
+    printf("\n| class | dtype | layers | speed against oneDNN (geometric mean) |%s\n|---|---|---|---|%s\n",
+           s->first ? " against our channels last |" : "", s->first ? "---|" : "");
     for (size_t dtype = 0; dtype < s->dtype_count; dtype++) {
-        double sum = 0;
+        double sum = 0, last = 0;
         int count = 0;
         for (int class = 0; class < CLASSES; class ++) {
             int n = s->count[dtype][class];
             sum += s->log_sum[dtype][class];
+            last += s->last_sum[dtype][class];
             count += n;
             if (n) {
-                printf("| %s | %s | %d | %.2f |\n", class_names[class], kw_dtype_name(s->dtypes[dtype]), n,
+                printf("| %s | %s | %d | %.2f |", class_names[class], kw_dtype_name(s->dtypes[dtype]), n,
                        exp(s->log_sum[dtype][class] / n));
+                print_last(s, s->last_sum[dtype][class], n);
             }
         }
         if (count) {
-            printf("| **all** | %s | %d | **%.2f** |\n", kw_dtype_name(s->dtypes[dtype]), count, exp(sum / count));
+            printf("| **all** | %s | %d | **%.2f** |", kw_dtype_name(s->dtypes[dtype]), count, exp(sum / count));
+            print_last(s, last, count);
         }
     }
 }
@@ -285,6 +316,8 @@ static bool read_options(session *s, int count, char **words) {
             s->only = value;
         } else if (!strcmp(words[i], "--kernels")) {
             s->kernels = value;
+        } else if (!strcmp(words[i], "--layout")) {
+            s->first = !strcmp(value, "first");
         } else if (!strcmp(words[i], "--mode")) {
             for (int mode = KW_PREDICT; mode <= KW_EXHAUSTIVE; mode++) {
                 s->mode = !strcmp(value, modes[mode]) ? (kw_mode)mode : s->mode;
@@ -306,7 +339,7 @@ int main(int count, char **words) {
     kw_error err = {0};
     if (!read_options(&s, count, words)) {
         fprintf(stderr, "usage: bench_onednn [LIST] [--dtype fp32|bf16|int8]... [--only TEXT] [--mode predict|shortlist|exhaustive] "
-                        "[--kernels FILE]\n");
+                        "[--kernels FILE] [--layout last|first]\n");
         return 2;
     }
     omp_set_num_threads(1);
@@ -323,7 +356,9 @@ int main(int count, char **words) {
         const dnnl_version_t *version = dnnl_version();
         printf("# Against oneDNN\n\nForward, against oneDNN %d.%d.%d, one thread, on %s.\n\n", version->major, version->minor,
                version->patch, kw_context_target(s.context));
-        printf("| layer | dtype | kernel | us | GFLOP/s | oneDNN GFLOP/s | oneDNN kernel | ratio |\n|---|---|---|---|---|---|---|---|\n");
+        printf(
+            "| layer | dtype | kernel | us | GFLOP/s | oneDNN GFLOP/s | oneDNN kernel | ratio |%s\n|---|---|---|---|---|---|---|---|%s\n",
+            s.first ? " to channels last |" : "", s.first ? "---|" : "");
         status = kw_problems_visit(count > 1 ? words[1] : "demo", KW_OP_COUNT, KW_DTYPE_COUNT, visit, &s, &err);
     }
     if (status) {

@@ -23,6 +23,25 @@ typedef struct kw_kernel_params {
     kw_i64 word[KW_PARAMS_WORDS];
 } kw_kernel_params;
 
+/* How a CPU's kernel of channels-last tensors serves channels-first ones (cpu/lib/reorder.h). All 0: it need not. */
+typedef struct kw_reorder {
+    kw_i64 first;                       /* 1: tensors have their channels first */
+    kw_i64 roles;                       /* what each stage does, 4 bits each from stage 0 on */
+    kw_i64 images, groups;              /* of a turn */
+    kw_i64 units[2];                    /* of the kernel's own stages in a turn */
+    kw_i64 packed;                      /* bytes of a turn's packed weights */
+    kw_i64 x_at, w_at, y_at, shared_at; /* bytes before the copies; w_at -1: w is read and written as it is */
+} kw_reorder;
+
+#define KW_ROLE_WEIGHTS 1     /* w is turned */
+#define KW_ROLE_PACK 2        /* the kernel's own packing, turn by turn */
+#define KW_ROLE_TURNS 3       /* turns: copies, the kernel's own work on them, and back */
+#define KW_ROLE_IN 4          /* all tensors that are read are turned */
+#define KW_ROLE_COPIES 5      /* the kernel's own work on these copies */
+#define KW_ROLE_OUT 6         /* and back */
+#define KW_ROLE_GRADIENT 7    /* the same for w */
+#define KW_REORDER_PIXELS 256 /* of a unit that turns a part of a tensor */
+
 #ifdef __cplusplus
 #define KW_STATIC_ASSERT(what, why) static_assert(what, why)
 #else

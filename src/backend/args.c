@@ -9,6 +9,7 @@ void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_laun
         args->in[axis] = args->out[axis] = args->filter[axis] = args->stride[axis] = args->dilation[axis] = 1;
     }
     args->params = launch->params;
+    args->reorder = launch->reorder;
     if (problem->op == KW_GEMM) {
         args->batch = problem->gemm.batch;
         args->gm = problem->gemm.m;

@@ -12,7 +12,7 @@
 #include "prelude/kernel_abi.h"
 #include "problem/target.h"
 
-enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 4 };
+enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 5 };
 
 /* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
 typedef struct kw_axis {
@@ -32,7 +32,7 @@ typedef struct kw_config {
     kw_epilogue epilogue; /* that its text applies. Catalogs list configs without one; for a problem's they are copied (kw_config_serves) */
 } kw_config;
 
-/* A kernel runs as up to four stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
+/* A kernel runs as up to five stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
  * ranges of them; on a GPU a stage is one launch and a unit is a block of so many threads. Stages that pack come first: they read only w
  * and write only the packed weights, and are skipped when those are packed already. */
 typedef struct kw_stage {
@@ -76,6 +76,7 @@ typedef struct kw_launch {
     int64_t shared_bytes;     /* workspace that all threads share */
     int64_t thread_bytes;     /* workspace of each thread; 0 on a GPU */
     kw_kernel_params params;  /* for the kernel: its args->params; written through kw_launch_params */
+    kw_reorder reorder;       /* for a CPU's kernel: args->reorder */
     kw_map map[KW_MAPS];      /* for a GPU's kernel: args.map */
     bool early[KW_STAGE_MAX]; /* of a GPU: a stage's blocks may begin while the launch before ends; each thread calls kw_launch_wait() */
     double multiply_adds;     /* vector multiply-add instructions */

@@ -6,7 +6,7 @@
 # kernels share stands in KW_SHARED_KERNEL_FILES, what several families share on the host side in KW_SHARED_HOST_FILES.
 set(KW_SHARED_KERNEL_FILES
     prelude/kernel_params.h prelude/kernel_abi.h prelude/cpu.h prelude/epilogue_cpu.h prelude/tiles.h prelude/tiles_played.h
-    cpu/lib/sizes.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h
+    cpu/lib/sizes.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/align.h gpu/lib/bulk.h gpu/lib/epilogue.h gpu/matrix/fragment.h gpu/lib/gather.h gpu/matrix/groups.h gpu/matrix/mma_amd.h
     gpu/matrix/mma_emu.h gpu/matrix/mma_ptx.h gpu/lib/overlap.h gpu/lib/overlap_layout.h gpu/lib/pipeline.h gpu/lib/resources.h
@@ -14,7 +14,7 @@ set(KW_SHARED_KERNEL_FILES
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c
-    cpu/cpu_rules.c cpu/grouped_launch.c cpu/grouped_rules.c cpu/emit/grouped_emit.c cpu/emit/tile.c
+    cpu/cpu_rules.c cpu/grouped_launch.c cpu/grouped_rules.c cpu/reorder.c cpu/emit/grouped_emit.c cpu/emit/tile.c
     gpu/defines.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/image_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
 
@@ -26,7 +26,7 @@ function(kw_family name host)
 endfunction()
 
 kw_family(conv.direct cpu/conv_direct.c cpu/direct/args.h cpu/direct/direct.c)
-kw_family(conv.pointwise cpu/conv_pointwise.c)
+kw_family(conv.pointwise cpu/conv_pointwise.c cpu/gemm/planes.h)
 kw_family(conv.direct_1st cpu/conv_direct_1st.c)
 kw_family(conv.gemm_col2im cpu/conv_gemm_col2im.c cpu/col2im/args.h cpu/col2im/col2im.c)
 kw_family(gemm.tiled cpu/gemm_tiled.c cpu/gemm/args.h cpu/gemm/gemm.c)

@@ -353,7 +353,7 @@ static void sum_share(share *s, char *memory) {
 }
 
 /* Units run over groups, blocks of the vector side, taps, blocks of the broadcast side. */
-KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     kw_i64 taps = a->filter[0] * a->filter[1];
     share s = {.args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps : taps * a->filter[2]};
     s.in[KW_BOX_N] = s.out[KW_BOX_N] = a->n;
@@ -376,3 +376,6 @@ KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         sum_share(&s, memory);
     }
 }
+
+#define KW_GRADIENT 1
+#include "cpu/lib/reorder.h"

@@ -61,7 +61,7 @@ static band band_of(const kw_kernel_args *a, kw_i64 unit) {
 }
 
 /* Packed order: group, depth tap, block of columns (filter row, filter column, channel), steps. */
-void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_i64 blocks = blocks_of(a), columns = a->filter[1] * run_of(a), pixel = a->filter[0] * columns;
     (void)thread_memory;
     for (kw_i64 unit = begin; unit < end; unit++) {
@@ -161,6 +161,7 @@ static void add_row(const kw_kernel_args *a, const band *b, kw_i64 tap, kw_i64 s
         job.w = a->packed + ((b->group * a->filter[0] + tap) * blocks + block) * block_bytes(a);
         for (kw_i64 q = 0; q < width; q += KW_TILE_COLS) {
             job.src = memory + a->params.copy_at + q * pixel;
+            job.ahead_step = KW_TILE_PIXELS * 4;
             job.ahead = from + (width + q) * pitch; /* the next row's */
             kw_tile(&job);
             if (width - q < KW_TILE_COLS) kw_zero(memory + (width - q) * KW_STEP_BYTES, (KW_TILE_COLS - width + q) * KW_STEP_BYTES);
@@ -189,7 +190,7 @@ static void write_band(const kw_kernel_args *a, const band *b, const float *sums
     }
 }
 
-void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     char *memory = thread_memory;
     float *sums = (float *)(memory + a->params.sums_at);
     make_patterns(a, memory);
@@ -207,3 +208,5 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         write_band(a, &b, sums);
     }
 }
+
+#include "cpu/lib/reorder.h"

@@ -102,7 +102,7 @@ static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
 }
 
 /* Packed order: group, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
-void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_i64 blocks = ceil_div(DST_CHANNELS(a), KW_BLOCK), row = taps_of(a) * a->c;
     kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
     (void)thread_memory;
@@ -238,7 +238,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     }
 }
 
-void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     char *memory = thread_memory;
     kw_i64 held = -1; /* the unit, parts aside, whose copy the memory holds */
     kw_tiles_begin(elements_of(a));
@@ -252,3 +252,5 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     }
     kw_tiles_end();
 }
+
+#include "cpu/lib/reorder.h"

@@ -6,7 +6,7 @@
 #include "cpu/lib/sizes.h"
 
 typedef struct kw_gemm_params {
-    kw_i64 chunk_rows;           /* rows of A of a unit, whole tiles */
+    kw_i64 chunk_rows;           /* rows of A of a unit, whole tiles; of channels-first pixels (planes.h) its panels */
     kw_i64 parts;                /* of the columns; each is a unit of its own */
     kw_i64 copy;                 /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
     kw_i64 pitch;                /* bytes from one copied row to the next */
@@ -16,5 +16,11 @@ typedef struct kw_gemm_params {
 } kw_gemm_params;
 
 KW_PARAMS_FIT(kw_gemm_params);
+
+/* A run of a panel; the most runs of a panel of so many of an image's pixels. */
+#define KW_PLANE_RUN_BYTES 32
+/* A panel; a vector may end behind it. */
+#define KW_PLANE_PANEL_BYTES(steps, block) ((steps)*KW_TILE_STEP_BYTES(block) + 2 * KW_LINE)
+#define KW_PLANE_RUNS(block, pixels) ((pixels) == 1 ? (block) : (block) / (pixels) + 2)
 
 #endif

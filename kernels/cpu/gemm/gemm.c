@@ -44,10 +44,9 @@ static product product_of(const kw_kernel_args *a) {
 }
 
 /* Packed order: batch, block of columns, depth. */
-void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
     product p = product_of(a);
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = KW_HEAD_BYTES + kw_run_steps(p.depth) * KW_STEP_BYTES;
-    (void)thread_memory;
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 first = unit % blocks * KW_BLOCK;
         const char *from = p.b + (unit / blocks * p.b_batch + first * p.b_column) * KW_BYTES;
@@ -74,14 +73,10 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
             kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
     } else {
         const char *from = batch + first * p->a_row;
-#if KW_BYTES == 1
-        kw_copy_columns(to, pitch, from, p->a_deep, p->depth, last - first);
-#else
         if (KW_CONVERTS)
             kw_transpose_widened(to, pitch, from, p->a_deep, p->depth, last - first);
         else
             kw_transpose(to, pitch, from, p->a_deep, p->depth, last - first);
-#endif
         for (kw_i64 row = first; row < last; row++)
             kw_fill_run(to + (row - first) * pitch, p->depth, pitch);
     }
@@ -100,6 +95,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + a->params.copy_at;
     kw_i64 slice = KW_MATH == 3 ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
     kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1};
+    job.ahead_step = KW_TILE_PIXELS * 4;
     for (kw_i64 k = h->k; k < h->k_end; k++) {
         job.channels = p->columns - k * KW_BLOCK;
         for (kw_i64 step = 0; step < steps; step += slice) {
@@ -120,11 +116,10 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     }
 }
 
-void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
     product p = product_of(a);
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->params.parts;
     kw_i64 chunks = (p.rows + a->params.chunk_rows - 1) / a->params.chunk_rows, held = -1;
-    char *memory = thread_memory;
     kw_tiles_begin(p.depth);
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 part = unit % parts, number = unit / parts;
@@ -138,3 +133,34 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     }
     kw_tiles_end();
 }
+
+#if KW_POINTWISE && (KW_STORAGE == 3 || KW_MATH == 3)
+static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    (void)memory;
+    pack_columns(a, begin, end);
+}
+static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { multiply_rows(a, begin, end, memory); }
+#include "cpu/lib/reorder.h"
+#else
+#if KW_POINTWISE
+#include "cpu/gemm/planes.h"
+#else
+#define pack_rows pack_columns
+#define multiply_planes multiply_rows
+#endif
+
+void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    (void)memory;
+    if (a->reorder.first)
+        pack_rows(a, begin, end);
+    else
+        pack_columns(a, begin, end);
+}
+
+void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    if (a->reorder.first)
+        multiply_planes(a, begin, end, memory);
+    else
+        multiply_rows(a, begin, end, memory);
+}
+#endif

@@ -141,7 +141,7 @@ static float weight_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const 
 #endif
 }
 
-KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     (void)thread_memory;
     kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W), windows = a->filter[0] * down * across;
     kw_f32_u *to = (kw_f32_u *)(a->packed + begin * windows * KW_WINDOW_BYTES);
@@ -158,7 +158,7 @@ KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     }
 }
 
-KW_EXPORT void kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_job job = kw_job_of(a, thread_memory);
     kw_i64 height = kw_axis_of(a, 1, 0, KW_TILE_H, KW_TAPS_H).tiles, width = kw_axis_of(a, 2, 0, KW_TILE_W, KW_TAPS_W).tiles;
     kw_i64 bands = kw_ceil(height, a->params.row_tiles), spans = kw_ceil(width, a->params.col_tiles);
@@ -177,3 +177,5 @@ KW_EXPORT void kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         run_unit(&job, &block, rest % a->n, plane, part, band * a->params.row_tiles, span * a->params.col_tiles);
     }
 }
+
+#include "cpu/lib/reorder.h"

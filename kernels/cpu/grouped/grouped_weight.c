@@ -177,7 +177,7 @@ static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 
     }
 }
 
-KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_job job = kw_job_of(a, thread_memory);
     char *sums = job.scratch;
     kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W);
@@ -201,3 +201,6 @@ KW_EXPORT void kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
             store(a, &u, u.block.begin + s / KW_SRC_GROUP, s % KW_SRC_GROUP, sums + s * SUMS_BYTES);
     }
 }
+
+#define KW_GRADIENT 1
+#include "cpu/lib/reorder.h"

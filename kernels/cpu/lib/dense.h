@@ -26,7 +26,7 @@ typedef struct kw_run {
 } kw_run;
 
 /* What one call of kw_tile() does. Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not
- * whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for. odd: the runs end with half a pair. Where
+ * whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for, and how far on a step later. odd: the runs end with half a pair. Where
  * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of a row of size columns, its last one reach columns further. */
 typedef struct kw_tile_job {
     const kw_run *runs;
@@ -40,6 +40,7 @@ typedef struct kw_tile_job {
     kw_i64 col, reach, size;
     char *spill;
     const char *ahead;
+    kw_i64 ahead_step;
     int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */
 } kw_tile_job;
 
@@ -203,25 +204,6 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
 #endif
     kw_fill_run(to, count, room);
 }
-
-/* Copies a matrix that lies by columns, deep bytes from one to the next, as the tile reads its rows, pitch bytes apart. */
-static __attribute__((unused)) void kw_copy_columns(char *to, kw_i64 pitch, const char *from, kw_i64 deep, kw_i64 depth, kw_i64 rows) {
-    const kw_u32 flip = KW_ZERO_BYTE * 0x01010101u;
-    for (kw_i64 row = 0; row < rows; row += KW_LANES) {
-        for (kw_i64 d = 0; d < depth; d += KW_PAIR) {
-            const char *source = from + d * deep + row;
-            char *at = to + row * pitch + d * KW_WORD;
-            if (row + KW_LANES <= rows && d + KW_PAIR <= depth) {
-                kw_vu words = kw_words_of(source, deep) ^ flip;
-                for (int i = 0; i < KW_LANES; i++)
-                    *(kw_i32_u *)(at + i * pitch) = (int)words[i];
-            } else {
-                for (kw_i64 i = 0; i < KW_LANES && row + i < rows; i++)
-                    *(kw_i32_u *)(at + i * pitch) = (int)(kw_word_of(source + i, deep, depth - d) ^ flip);
-            }
-        }
-    }
-}
 #else
 
 /* Copies count channels that lie side by side, as the tile reads them. */
@@ -244,18 +226,4 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_fill_run(to, count, room);
 }
 
-#if KW_BYTES == 1
-/* Copies a matrix that lies by columns, deep bytes from one to the next, as the tile reads its rows, pitch bytes apart. */
-static __attribute__((unused)) void kw_copy_columns(char *to, kw_i64 pitch, const char *from, kw_i64 deep, kw_i64 depth, kw_i64 rows) {
-    for (kw_i64 row = 0; row < rows; row += KW_LANES) {
-        for (kw_i64 d = 0; d < depth; d++) {
-            const char *source = from + d * deep + row;
-            char *at = to + row * pitch + d * KW_WORD;
-            kw_vf v = row + KW_LANES <= rows ? kw_load_x(source) : kw_load_tail(source, rows - row);
-            for (int i = 0; i < KW_LANES && row + i < rows; i++)
-                *(kw_f32_u *)(at + i * pitch) = v[i];
-        }
-    }
-}
-#endif
 #endif

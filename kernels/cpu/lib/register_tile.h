@@ -10,7 +10,7 @@
  * Pixels lie at a run-time distance. Seven of them share a base pointer: with the multiples 1, 3 and 5 of the distance in registers, the
  * address modes of x86 (scales 1, 2, 4) reach 0 to 6. The empty asm statements keep gcc from folding a load into each of its uses (the
  * loop would become load bound) and from spreading the addresses over more registers than there are. Further defined:
- *   KW_TILE_ODD    runs may end with half a pair (job->odd)     KW_TILE_AHEAD  the next tile's pixels are prefetched
+ *   KW_TILE_ODD    runs may end with half a pair (job->odd)     KW_TILE_AHEAD  a line of job->ahead is prefetched a step
  *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel where it does
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
@@ -64,7 +64,7 @@
     KW_EACH_PIXEL(MULTIPLY)                                                                                                                \
     if (KW_TILE_AHEAD) {                                                                                                                   \
         __builtin_prefetch(ahead);                                                                                                         \
-        ahead += KW_TILE_PIXELS * 4;                                                                                                       \
+        ahead += ahead_step;                                                                                                               \
     }                                                                                                                                      \
     w += KW_TILE_VECS * KW_VECTOR;                                                                                                         \
     KW_EACH_BASE(KW_ADVANCE_BASE)
@@ -90,6 +90,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
     KW_EACH_PIXEL(KW_DECLARE_PIXEL)
     kw_i64 s1 = job->src_pixel, s3 = 3 * s1, s5 = 5 * s1;
     const char *ahead __attribute__((unused)) = job->ahead;
+    kw_i64 ahead_step __attribute__((unused)) = job->ahead_step;
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
         const char *w = job->w + run->w + KW_HEAD_BYTES;
         KW_EACH_BASE(KW_DECLARE_BASE)

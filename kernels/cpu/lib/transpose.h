@@ -1,9 +1,11 @@
 /* transpose.h: a matrix of elements written by columns: to[col][row] = from[row][col]. What lies the wrong way round for a kernel (columns of
  * A, tensors with channels first) passes through it once on its way into the cache.
  *
- * A piece of KW_LANES columns is turned in registers as words of 4 bytes. Elements of 2 bytes are zipped first, two rows to a word, so a
- * piece has twice as many rows; widened they are words by themselves. The last piece of a side is moved back so that it is whole and writes
+ * A piece of KW_LANES columns is turned in registers as words of 4 bytes. Smaller elements are zipped first, two or four rows to a word, so a
+ * piece has as many times the rows; widened they are words by themselves. The last piece of a side is moved back so that it is whole and writes
  * some of its neighbour's elements again; only sides shorter than a piece go through a buffer. */
+#ifndef KW_TRANSPOSE_H
+#define KW_TRANSPOSE_H
 
 #if KW_LANES == 16
 #define KW_EACH_WORD(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
@@ -47,18 +49,26 @@
 #define KW_EXCHANGE_2(i, j) KW_EXCHANGE(i, j, KW_LOW_2, KW_HIGH_2)
 #define KW_EXCHANGE_1(i, j) KW_EXCHANGE(i, j, KW_LOW_1, KW_HIGH_1)
 
-/* Rows of a piece: of elements, of elements that become fp32. */
-#define KW_PIECE_ROWS (KW_BYTES == 2 ? 2 * KW_LANES : KW_LANES)
-#define KW_WORD_ROWS KW_LANES
+/* Rows of a piece of elements of so many bytes, and of elements that become what a tile reads. */
+#define KW_PIECE_ROWS(size) (KW_LANES * (4 / (size)))
+#define KW_WORD_ROWS (KW_STORAGE == 3 ? KW_LANES * KW_PAIR : KW_LANES)
+#define KW_WORD_SIZE (4 / (KW_STORAGE == 3 ? KW_PAIR : 1))
 
-#if KW_BYTES == 2
-#define KW_ZIP_ROWS(i)                                                                                                                     \
+#define KW_ROW_WORDS(i) kw_vu v##i = *(const kw_vu_u *)(from + (i)*from_row);
+#define KW_ROW_PAIRS_OF(i)                                                                                                                 \
     kw_vu v##i = __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i) * from_row), kw_vu) |                                           \
                  __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i + 1) * from_row), kw_vu) << 16;
-#else
-#define KW_ZIP_ROWS(i) kw_vu v##i = *(const kw_vu_u *)(from + (i)*from_row);
+#if KW_BYTES == 1
+typedef unsigned char kw_vc_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
+#define KW_BYTES_OF(i) __builtin_convertvector(*(const kw_vc_u *)(from + (i)*from_row), kw_vu)
+#define KW_ROW_QUADS(i)                                                                                                                    \
+    kw_vu v##i = KW_BYTES_OF(4 * i) | KW_BYTES_OF(4 * i + 1) << 8 | KW_BYTES_OF(4 * i + 2) << 16 | KW_BYTES_OF(4 * i + 3) << 24;
 #endif
-#define KW_WIDEN_ROW(i) kw_vu v##i = (kw_vu)kw_load_x(from + (i)*from_row);
+#if KW_STORAGE == 3
+#define KW_ROW_WIDENED(i) kw_vu v##i = kw_words_of(from + KW_PAIR * (i)*from_row, from_row) ^ flip;
+#elif KW_BYTES < 4
+#define KW_ROW_WIDENED(i) kw_vu v##i = (kw_vu)kw_load_x(from + (i)*from_row);
+#endif
 #define KW_PUT_COLUMN(i) *(kw_vu_u *)(to + (i)*to_row) = v##i;
 
 #if KW_LANES == 16
@@ -111,67 +121,130 @@
     KW_EXCHANGE_1(6, 7)
 #endif
 
-/* A whole piece. */
-static __attribute__((noinline, unused)) void kw_transpose_piece(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
-    KW_EACH_WORD(KW_ZIP_ROWS);
+/* Whole pieces of elements of 4, 2 and 1 bytes. */
+static __attribute__((noinline, unused)) void kw_transpose_4(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+    KW_EACH_WORD(KW_ROW_WORDS);
     KW_TURN;
     KW_EACH_WORD(KW_PUT_COLUMN);
 }
 
-#if KW_BYTES == 2
+#if KW_BYTES == 2 || KW_OUT_BYTES == 2
+static __attribute__((noinline, unused)) void kw_transpose_2(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+    KW_EACH_WORD(KW_ROW_PAIRS_OF);
+    KW_TURN;
+    KW_EACH_WORD(KW_PUT_COLUMN);
+}
+#endif
+
+#if KW_BYTES == 1
+static __attribute__((noinline, unused)) void kw_transpose_1(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+    KW_EACH_WORD(KW_ROW_QUADS);
+    KW_TURN;
+    KW_EACH_WORD(KW_PUT_COLUMN);
+}
+#define kw_transpose_own kw_transpose_1
+#elif KW_BYTES == 2
+#define kw_transpose_own kw_transpose_2
+#else
+#define kw_transpose_own kw_transpose_4
+#endif
+
+#if KW_OUT_BYTES == 2
+#define kw_transpose_result kw_transpose_2
+#else
+#define kw_transpose_result kw_transpose_4
+#endif
+
+/* A whole piece as a tile reads it. */
+#ifdef KW_ROW_WIDENED
 static __attribute__((noinline, unused)) void kw_transpose_words(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
-    KW_EACH_WORD(KW_WIDEN_ROW);
+#if KW_STORAGE == 3
+    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
+    kw_vu flip = (kw_vu)kw_spread_word(&word);
+#endif
+    KW_EACH_WORD(KW_ROW_WIDENED);
     KW_TURN;
     KW_EACH_WORD(KW_PUT_COLUMN);
 }
 #else
-#define kw_transpose_words kw_transpose_piece
+#define kw_transpose_words kw_transpose_4
 #endif
 
-KW_INLINE void kw_move_elements(char *to, const char *from, kw_i64 bytes) {
-    for (kw_i64 i = 0; i < bytes; i += 2)
-        *(kw_u16_u *)(to + i) = *(const kw_u16_u *)(from + i);
+typedef void kw_transposer(char *to, kw_i64 to_row, const char *from, kw_i64 from_row);
+
+/* How a piece is turned: rows of it, bytes of an element there and here. */
+typedef struct kw_piece {
+    kw_transposer *turn;
+    kw_i64 rows, from, to;
+} kw_piece;
+
+KW_INLINE void kw_move_bytes(char *to, const char *from, kw_i64 bytes) {
+    for (; bytes >= 8; bytes -= 8, to += 8, from += 8)
+        __builtin_memcpy(to, from, 8);
+    for (; bytes > 0; bytes--)
+        *to++ = *from++;
 }
 
 /* A piece of fewer rows or columns. */
-static __attribute__((noinline, unused)) void kw_transpose_part(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows,
-                                                                kw_i64 cols, int words) {
-    char source[KW_PIECE_ROWS * KW_LANES * KW_BYTES], turned[KW_LANES * 4 * KW_LANES];
+static __attribute__((noinline, unused)) void kw_transpose_part(const kw_piece *p, char *to, kw_i64 to_row, const char *from,
+                                                                kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
+    char source[4 * KW_LANES * KW_LANES], turned[4 * KW_LANES * KW_LANES];
     for (kw_i64 row = 0; row < rows; row++)
-        kw_move_elements(source + row * KW_LANES * KW_BYTES, from + row * from_row, cols * KW_BYTES);
-    if (words)
-        kw_transpose_words(turned, 4 * KW_LANES, source, KW_LANES * KW_BYTES);
-    else
-        kw_transpose_piece(turned, 4 * KW_LANES, source, KW_LANES * KW_BYTES);
+        kw_move_bytes(source + row * KW_LANES * p->from, from + row * from_row, cols * p->from);
+    p->turn(turned, 4 * KW_LANES, source, KW_LANES * p->from);
     for (kw_i64 col = 0; col < cols; col++)
-        kw_move_elements(to + col * to_row, turned + col * 4 * KW_LANES, rows * (words ? 4 : KW_BYTES));
+        kw_move_bytes(to + col * to_row, turned + col * 4 * KW_LANES, rows * p->to);
 }
 
-KW_INLINE void kw_transpose_rows(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols, int words) {
-    const kw_i64 tall = words ? KW_WORD_ROWS : KW_PIECE_ROWS, size = words ? 4 : KW_BYTES;
-    for (kw_i64 r = 0; r < rows; r += tall) {
-        kw_i64 row = rows < tall ? 0 : kw_min(r, rows - tall);
+static __attribute__((unused)) void kw_transpose_by(const kw_piece *p, char *to, kw_i64 to_row, const char *from, kw_i64 from_row,
+                                                    kw_i64 rows, kw_i64 cols) {
+    for (kw_i64 r = 0; r < rows; r += p->rows) {
+        kw_i64 row = rows < p->rows ? 0 : kw_min(r, rows - p->rows);
         for (kw_i64 c = 0; c < cols; c += KW_LANES) {
             kw_i64 col = cols < KW_LANES ? 0 : kw_min(c, cols - KW_LANES);
-            char *at = to + col * to_row + row * size;
-            const char *source = from + row * from_row + col * KW_BYTES;
-            if (rows < tall || cols < KW_LANES)
-                kw_transpose_part(at, to_row, source, from_row, kw_min(rows, tall), kw_min(cols, KW_LANES), words);
-            else if (words)
-                kw_transpose_words(at, to_row, source, from_row);
+            char *at = to + col * to_row + row * p->to;
+            const char *source = from + row * from_row + col * p->from;
+            if (rows < p->rows || cols < KW_LANES)
+                kw_transpose_part(p, at, to_row, source, from_row, kw_min(rows, p->rows), kw_min(cols, KW_LANES));
             else
-                kw_transpose_piece(at, to_row, source, from_row);
+                p->turn(at, to_row, source, from_row);
         }
     }
 }
 
-/* Elements stay as they are. Distances in bytes. */
-static __attribute__((unused)) void kw_transpose(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
-    kw_transpose_rows(to, to_row, from, from_row, rows, cols, 0);
+/* Few rows of 4 bytes, as of a network's first layer: element by element. */
+KW_INLINE void kw_transpose_few(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols, kw_i64 size) {
+    for (kw_i64 row = 0; row < rows; row++, to += size, from += from_row)
+        for (kw_i64 col = 0; col < cols; col++)
+            __builtin_memcpy(to + col * to_row, from + col * size, size);
 }
 
-/* Elements become fp32. */
+enum { KW_FEW_ROWS = 4 };
+
+/* Elements of KW_BYTES, as they are. Distances in bytes. */
+static __attribute__((unused)) void kw_transpose(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
+    static const kw_piece piece = {kw_transpose_own, KW_PIECE_ROWS(KW_BYTES), KW_BYTES, KW_BYTES};
+    if (rows <= KW_FEW_ROWS)
+        kw_transpose_few(to, to_row, from, from_row, rows, cols, KW_BYTES);
+    else
+        kw_transpose_by(&piece, to, to_row, from, from_row, rows, cols);
+}
+
+/* Elements of the type that is written. */
+static __attribute__((unused)) void kw_transpose_out(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
+#if KW_OUT_BYTES == KW_BYTES
+    kw_transpose(to, to_row, from, from_row, rows, cols);
+#else
+    static const kw_piece piece = {kw_transpose_result, KW_PIECE_ROWS(KW_OUT_BYTES), KW_OUT_BYTES, KW_OUT_BYTES};
+    kw_transpose_by(&piece, to, to_row, from, from_row, rows, cols);
+#endif
+}
+
+/* Elements become what a tile reads (KW_WORD, KW_CONVERTS). */
 static __attribute__((unused)) void kw_transpose_widened(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows,
                                                          kw_i64 cols) {
-    kw_transpose_rows(to, to_row, from, from_row, rows, cols, KW_BYTES == 2);
+    static const kw_piece piece = {kw_transpose_words, KW_WORD_ROWS, KW_BYTES, KW_WORD_SIZE};
+    kw_transpose_by(&piece, to, to_row, from, from_row, rows, cols);
 }
+
+#endif

@@ -3,6 +3,7 @@
  * kernel; here is how it is cut into units so that a unit's copy stays in the second-level cache, and what that costs. Groups are right
  * for any number of channels; below about 8 a group the merged and depthwise families are faster. */
 #include "families/cpu/direct.h"
+#include "families/cpu/reorder.h"
 
 #include "base/math.h"
 #include "cpu/direct/args.h"
@@ -178,9 +179,13 @@ static const kw_rule valid_rules[] = {
     {0},
 };
 
-static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_direct direct = conv_direct_direct(config);
     kw_direct_launch(&direct, config, problem, target, launch);
+}
+
+static void launch_direct(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_reorder_launch(launch_last, config, problem, target, launch);
 }
 
 static void conv_direct_emit(const kw_config *config, kw_text *text) {

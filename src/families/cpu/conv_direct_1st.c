@@ -4,6 +4,7 @@
  * conv.gemm_col2im is for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart
  * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite; integers meet a weight of zero there. */
 #include "families/cpu/direct.h"
+#include "families/cpu/reorder.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
 
@@ -30,9 +31,13 @@ static void conv_direct_1st_decode(const kw_config *config, const kw_target *tar
     *(kw_direct *)decoded = conv_direct_1st_direct(config);
 }
 
-static void conv_direct_1st_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     kw_direct direct = conv_direct_1st_direct(config);
     kw_direct_launch(&direct, config, problem, target, result);
+}
+
+static void conv_direct_1st_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+    kw_reorder_launch(launch_last, config, problem, target, result);
 }
 
 static void conv_direct_1st_emit(const kw_config *config, kw_text *text) {

@@ -5,6 +5,7 @@
 #include "base/math.h"
 #include "cpu/bwd_weight/args.h"
 #include "families/cpu/cpu_rules.h"
+#include "families/cpu/reorder.h"
 #include "problem/view.h"
 
 enum { LANES = KW_ISA_AXIS_COUNT, TILE, VECS, COPY, MERGE, BOX_KIB, AXIS_COUNT };
@@ -135,7 +136,7 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
     return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
-static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     shape s = shape_of(config, problem);
     int64_t tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(config->axis[TILE], weight_vector_width(config)), box[4], boxes = 1;
@@ -169,6 +170,10 @@ static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_prob
     if (config->axis[LANES] == LANES_K) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
     }
+}
+
+static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_reorder_launch(launch_last, config, problem, target, launch);
 }
 
 /* The lists by which kernels/cpu/bwd_weight/bwd_weight_tile.h unrolls its loops. */

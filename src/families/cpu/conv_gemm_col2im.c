@@ -5,6 +5,7 @@
  * cache. */
 #include "families/cpu/cpu_rules.h"
 #include "families/cpu/emit/tile.h"
+#include "families/cpu/reorder.h"
 
 #include "base/math.h"
 #include "cpu/col2im/args.h"
@@ -40,7 +41,7 @@ static double rows_read(const kw_conv_dims *d, int64_t out, int64_t rows) {
     return (double)(count * each);
 }
 
-static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_conv_dims *d = &problem->conv;
     kw_tile tile = conv_gemm_col2im_tile(config);
     kw_tile_work work = kw_tile_work_of(config, &tile);
@@ -85,6 +86,10 @@ static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *p
     result->loads = result->multiply_adds * (pixels + tile.vecs) / (pixels * tile.vecs) + tiles * pixels * tile.vecs + 2 * added;
     result->copied_bytes = 2.0 * (double)result->packed_bytes + 2.0 * source_rows * (double)(cols * pixel) +
                            2.0 * (double)result->stage[1].units * (double)(4 * rows * row);
+}
+
+static void conv_gemm_col2im_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
+    kw_reorder_launch(launch_last, config, problem, target, result);
 }
 
 static void conv_gemm_col2im_emit(const kw_config *config, kw_text *text) {

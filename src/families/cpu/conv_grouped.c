@@ -13,6 +13,7 @@
  * over the pixels, once for each input channel of a group. */
 #include "families/cpu/cpu_rules.h"
 #include "families/cpu/grouped.h"
+#include "families/cpu/reorder.h"
 
 #include <assert.h>
 
@@ -81,13 +82,17 @@ static const kw_rule merged_fits[] = {
     {0},
 };
 
-static void conv_grouped_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_grouped grouped = grouped_of(config);
     if (kw_grouped_gradient(config)) {
         kw_gradient_launch(config, &grouped, problem, target, launch);
     } else {
         kw_grouped_launch(config, &grouped, problem, target, launch);
     }
+}
+
+static void conv_grouped_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_reorder_launch(launch_last, config, problem, target, launch);
 }
 
 static void conv_grouped_emit(const kw_config *config, kw_text *text) {

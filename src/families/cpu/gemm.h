@@ -21,6 +21,7 @@ typedef struct kw_product {
     bool copies, a_columns, b_columns;
 } kw_product;
 
+kw_tile kw_gemm_tile(const kw_config *config);
 /* A kw_tile. */
 void kw_gemm_decode(const kw_config *config, const kw_target *target, void *decoded);
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch);

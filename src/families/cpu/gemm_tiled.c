@@ -11,13 +11,13 @@ enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
 
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
 
-static kw_tile gemm_tiled_tile(const kw_config *config) {
+kw_tile kw_gemm_tile(const kw_config *config) {
     return (kw_tile){.rows = 1, .cols = config->axis[TILE_M], .vecs = config->axis[VECS], .ahead = config->axis[AHEAD]};
 }
 
 void kw_gemm_decode(const kw_config *config, const kw_target *target, void *decoded) {
     (void)target;
-    *(kw_tile *)decoded = gemm_tiled_tile(config);
+    *(kw_tile *)decoded = kw_gemm_tile(config);
 }
 
 /* Rows of A of a unit, whole tiles: as many as the config says, but no more than are there, than leave work for all threads, and, where
@@ -44,7 +44,7 @@ static int64_t slice_steps(const kw_tile_work *work, int64_t steps, const kw_tar
 
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
     kw_product p = *product;
-    kw_tile tile = gemm_tiled_tile(config);
+    kw_tile tile = kw_gemm_tile(config);
     kw_tile_work work = kw_tile_work_of(config, &tile);
     int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
     int64_t pitch = kw_tile_pitch(4 * steps, 1, tile.cols);
@@ -87,7 +87,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
 }
 
 void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text) {
-    kw_tile tile = gemm_tiled_tile(config);
+    kw_tile tile = kw_gemm_tile(config);
     kw_text_addf(text, "#define KW_POINTWISE %d\n", pointwise);
     kw_tile_emit(text, &tile, config);
 }

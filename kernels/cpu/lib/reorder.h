@@ -1,0 +1,179 @@
+/* reorder.h: how a kernel of channels-last tensors serves channels-first ones. A text that includes it at its end names its own stages
+ * own_stage0 (and own_stage1, where stage 0 packs weights) and gets kw_stage0, kw_stage1, ... from here. What each of these does, the
+ * launch says in args->reorder.roles (src/families/cpu/reorder.c).
+ *
+ * A turn is some images of some groups: they are turned into a copy that stays in the thread's cache, the kernel runs on the copy as on a
+ * problem of its own, and what it wrote is turned back. Where there are too few turns for the threads, whole tensors are turned in stages
+ * of their own. Weights are turned once, when they are packed. KW_GRADIENT: the text makes weight gradients. */
+#include "cpu/lib/transpose.h"
+
+#ifdef KW_GRADIENT
+#define KW_OWN_COMPUTE own_stage0
+#else
+#define KW_GRADIENT 0
+#define KW_OWN_COMPUTE own_stage1
+#endif
+
+KW_INLINE kw_i64 kw_volume(const kw_i64 extent[3]) { return extent[0] * extent[1] * extent[2]; }
+
+/* Bytes of an element of x, of y. */
+#define KW_X_BYTES (KW_BACKWARD ? KW_OUT_BYTES : KW_BYTES)
+#define KW_Y_BYTES (KW_BACKWARD || KW_GRADIENT ? KW_BYTES : KW_OUT_BYTES)
+
+/* Pixels first..last-1 of the channels of some groups of an image, to and from their place in a copy. */
+typedef struct kw_reordered {
+    char *tensor, *copy; /* the first channel's first pixel */
+    kw_i64 channels, pixels;
+} kw_reordered;
+
+static void kw_turn_to_last(const kw_reordered *r, kw_i64 first, kw_i64 last) {
+    kw_i64 pixel = r->channels * KW_BYTES;
+    kw_transpose(r->copy + first * pixel, pixel, r->tensor + first * KW_BYTES, r->pixels * KW_BYTES, r->channels, last - first);
+}
+
+static void kw_turn_to_first(const kw_reordered *r, kw_i64 first, kw_i64 last) {
+    kw_i64 pixel = r->channels * KW_OUT_BYTES;
+    kw_transpose_out(r->tensor + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->copy + first * pixel, pixel, last - first, r->channels);
+}
+
+/* All groups of an image, or those of a turn whose first image is this one. */
+static kw_reordered kw_reordered_x(const kw_kernel_args *a, char *copy, kw_i64 image, kw_i64 group, kw_i64 groups) {
+    kw_i64 pixels = kw_volume(a->in);
+    return (kw_reordered){a->x + (image * a->groups + group) * a->c * pixels * KW_X_BYTES, copy, groups * a->c, pixels};
+}
+
+static kw_reordered kw_reordered_y(const kw_kernel_args *a, char *copy, kw_i64 image, kw_i64 group, kw_i64 groups) {
+    kw_i64 pixels = kw_volume(a->out);
+    return (kw_reordered){a->y + (image * a->groups + group) * a->k * pixels * KW_Y_BYTES, copy, groups * a->k, pixels};
+}
+
+/* Filters begin..end-1 of all groups: channel by tap becomes tap by channel, or back. */
+static void kw_turn_filters(const kw_kernel_args *a, char *to, const char *from, kw_i64 begin, kw_i64 end, int back) {
+    kw_i64 taps = kw_volume(a->filter), bytes = taps * a->c * KW_BYTES, rows = back ? taps : a->c, cols = back ? a->c : taps;
+    for (kw_i64 k = begin; k < end; k++)
+        kw_transpose(to + k * bytes, rows * KW_BYTES, from + k * bytes, cols * KW_BYTES, rows, cols);
+}
+
+/* --- turns --- */
+
+static char *kw_turned_weights(const kw_kernel_args *a) { return a->reorder.w_at < 0 ? a->w : a->packed + a->reorder.w_at; }
+
+static void kw_pack_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    const kw_reorder *r = &a->reorder;
+    kw_i64 units = r->units[0], weights = r->groups * a->k * a->c * kw_volume(a->filter) * KW_BYTES;
+    for (kw_i64 unit = begin, last; unit < end; unit = last) {
+        kw_i64 block = unit / units;
+        kw_kernel_args part = *a;
+        last = kw_min(end, (block + 1) * units);
+        part.groups = r->groups;
+        part.w = kw_turned_weights(a) + block * weights;
+        part.packed = a->packed + block * r->packed;
+        own_stage0(&part, unit - block * units, last - block * units, memory);
+    }
+}
+
+static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
+    const kw_reorder *r = &a->reorder;
+    kw_i64 blocks = a->groups / r->groups, x_bytes = r->groups * a->c * kw_volume(a->in) * KW_X_BYTES;
+    kw_i64 y_bytes = r->groups * a->k * kw_volume(a->out) * KW_Y_BYTES, w_bytes = r->groups * a->k * a->c * kw_volume(a->filter) * KW_BYTES;
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 block = unit % blocks, group = block * r->groups, image = unit / blocks * r->images;
+        kw_kernel_args part = *a;
+        part.n = r->images;
+        part.groups = r->groups;
+        part.x = memory + r->x_at;
+        part.y = memory + r->y_at;
+        part.shared = memory + r->shared_at;
+        part.packed = a->packed + block * r->packed;
+        if (KW_GRADIENT) part.w = r->w_at < 0 ? a->w + block * w_bytes : memory + r->w_at;
+        for (kw_i64 i = 0; i < r->images; i++) {
+            kw_reordered x = kw_reordered_x(a, part.x + i * x_bytes, image + i, group, r->groups);
+            kw_reordered y = kw_reordered_y(a, part.y + i * y_bytes, image + i, group, r->groups);
+            if (!KW_BACKWARD) kw_turn_to_last(&x, 0, x.pixels);
+            if (KW_BACKWARD || KW_GRADIENT) kw_turn_to_last(&y, 0, y.pixels);
+        }
+        KW_OWN_COMPUTE(&part, 0, r->units[!KW_GRADIENT], memory);
+        if (KW_GRADIENT) {
+            if (r->w_at >= 0) kw_turn_filters(a, a->w + block * w_bytes, part.w, 0, r->groups * a->k, 1);
+            continue;
+        }
+        for (kw_i64 i = 0; i < r->images; i++) {
+            kw_reordered x = kw_reordered_x(a, part.x + i * x_bytes, image + i, group, r->groups);
+            kw_reordered y = kw_reordered_y(a, part.y + i * y_bytes, image + i, group, r->groups);
+            if (KW_BACKWARD)
+                kw_turn_to_first(&x, 0, x.pixels);
+            else
+                kw_turn_to_first(&y, 0, y.pixels);
+        }
+    }
+}
+
+/* --- whole tensors --- */
+
+/* Units are images and pieces of KW_REORDER_PIXELS pixels of the larger of x and y. */
+static void kw_turn_tensors(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, int back) {
+    kw_i64 in = kw_volume(a->in), out = kw_volume(a->out), pieces = (kw_max(in, out) + KW_REORDER_PIXELS - 1) / KW_REORDER_PIXELS;
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 image = unit / pieces, first = unit % pieces * KW_REORDER_PIXELS;
+        char *x_copy = a->shared + a->reorder.x_at + image * a->groups * a->c * in * KW_X_BYTES;
+        char *y_copy = a->shared + a->reorder.y_at + image * a->groups * a->k * out * KW_Y_BYTES;
+        kw_reordered x = kw_reordered_x(a, x_copy, image, 0, a->groups), y = kw_reordered_y(a, y_copy, image, 0, a->groups);
+        kw_i64 x_last = kw_min(in, first + KW_REORDER_PIXELS), y_last = kw_min(out, first + KW_REORDER_PIXELS);
+        if (back && KW_BACKWARD && first < in) kw_turn_to_first(&x, first, x_last);
+        if (back && !KW_BACKWARD && first < out) kw_turn_to_first(&y, first, y_last);
+        if (!back && !KW_BACKWARD && first < in) kw_turn_to_last(&x, first, x_last);
+        if (!back && (KW_BACKWARD || KW_GRADIENT) && first < out) kw_turn_to_last(&y, first, y_last);
+    }
+}
+
+static void kw_run_copies(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    kw_kernel_args whole = *a;
+    whole.x = a->shared + a->reorder.x_at;
+    whole.y = a->shared + a->reorder.y_at;
+    if (KW_GRADIENT && a->reorder.w_at >= 0) whole.w = a->shared + a->reorder.w_at;
+    KW_OWN_COMPUTE(&whole, begin, end, memory);
+}
+
+static void kw_play_role(const kw_kernel_args *a, int stage, kw_i64 begin, kw_i64 end, void *memory) {
+    switch (a->reorder.roles >> 4 * stage & 15) {
+    case KW_ROLE_WEIGHTS:
+        kw_turn_filters(a, kw_turned_weights(a), a->w, begin, end, 0);
+        break;
+    case KW_ROLE_PACK:
+        kw_pack_turns(a, begin, end, memory);
+        break;
+    case KW_ROLE_TURNS:
+        kw_run_turns(a, begin, end, memory);
+        break;
+    case KW_ROLE_IN:
+        kw_turn_tensors(a, begin, end, 0);
+        break;
+    case KW_ROLE_COPIES:
+        kw_run_copies(a, begin, end, memory);
+        break;
+    case KW_ROLE_OUT:
+        kw_turn_tensors(a, begin, end, 1);
+        break;
+    case KW_ROLE_GRADIENT:
+        kw_turn_filters(a, a->w, a->shared + a->reorder.w_at, begin, end, 1);
+        break;
+    }
+}
+
+void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    if (a->reorder.roles)
+        kw_play_role(a, 0, begin, end, memory);
+    else
+        own_stage0(a, begin, end, memory);
+}
+
+void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    if (a->reorder.roles)
+        kw_play_role(a, 1, begin, end, memory);
+    else
+        KW_OWN_COMPUTE(a, begin, end, memory);
+}
+
+void KW_EXPORT kw_stage2(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { kw_play_role(a, 2, begin, end, memory); }
+void KW_EXPORT kw_stage3(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { kw_play_role(a, 3, begin, end, memory); }
+void KW_EXPORT kw_stage4(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { kw_play_role(a, 4, begin, end, memory); }
