@@ -128,7 +128,7 @@ static void names_are_listed(void **state) {
     assert_int_equal(kw_space_names(&names, "arch", NULL, NULL), KW_OK);
     assert_string_equal(names,
                         "generic\ngfx1100\ngfx1200\ngfx1201\ngfx1250\ngfx908\ngfx90a\ngfx942\ngfx950\nsm_100\nsm_120\nsm_80\nsm_89\nsm_90\n"
-                        "x86-64-v3\nx86-64-v4\nx86-64-v4-bf16\n");
+                        "x86-64-v3\nx86-64-v3-vnni\nx86-64-v4\nx86-64-v4-amx\nx86-64-v4-bf16\nx86-64-v4-vnni\n");
     kw_free(names);
     assert_int_equal(kw_space_names(&names, "set", NULL, NULL), KW_OK);
     assert_string_equal(names, "default\nfull\nfull-tests\ngemm-sweep\nprofiler\ntests\ntiny\ntraits\n");
