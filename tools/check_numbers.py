@@ -41,24 +41,27 @@ class Error(ctypes.Structure):
 
 
 class ContextOptions(ctypes.Structure):
-    _fields_ = [("threads", ctypes.c_int32), ("cache_dir", ctypes.c_char_p), ("data_dir", ctypes.c_char_p),
+    _fields_ = [("size", ctypes.c_size_t), ("threads", ctypes.c_int32), ("cache_dir", ctypes.c_char_p), ("data_dir", ctypes.c_char_p),
                 ("wisdom_file", ctypes.c_char_p), ("compiler", ctypes.c_char_p), ("model", ctypes.c_char_p),
-                ("spill_limit", ctypes.c_int32), ("stop", ctypes.c_void_p), ("log", ctypes.c_void_p), ("user", ctypes.c_void_p)]
+                ("spill_limit", ctypes.c_int32), ("stop", ctypes.c_void_p), ("log", ctypes.c_void_p), ("user", ctypes.c_void_p),
+                ("parallel_for", ctypes.c_void_p), ("pool", ctypes.c_void_p), ("allocate", ctypes.c_void_p),
+                ("release", ctypes.c_void_p), ("heap", ctypes.c_void_p)]
 
 
 class PlanOptions(ctypes.Structure):
-    _fields_ = [("mode", ctypes.c_int), ("workspace_max", ctypes.c_int64), ("shortlist", ctypes.c_int32),
+    _fields_ = [("size", ctypes.c_size_t), ("mode", ctypes.c_int), ("workspace_max", ctypes.c_int64), ("shortlist", ctypes.c_int32),
                 ("frozen_is_error", ctypes.c_bool), ("remeasure", ctypes.c_bool), ("fresh_weights", ctypes.c_bool),
                 ("registry", ctypes.c_void_p), ("progress", ctypes.c_void_p), ("user", ctypes.c_void_p)]
 
 
 class Tensors(ctypes.Structure):
-    _fields_ = [("x", ctypes.c_void_p), ("w", ctypes.c_void_p), ("y", ctypes.c_void_p), ("workspace", ctypes.c_void_p)]
+    _fields_ = [("size", ctypes.c_size_t), ("x", ctypes.c_void_p), ("w", ctypes.c_void_p), ("y", ctypes.c_void_p),
+                ("workspace", ctypes.c_void_p), ("extra", ctypes.c_void_p * 6)]
 
 
 def members_of(body):
     for declaration in re.sub(r"/\*.*?\*/", "", body, flags=re.S).split(";"):
-        function = re.search(r"\(\*(\w+)\)", declaration)
+        function = re.search(r"\(\*(\w+)\)\(", declaration)
         yield from [function[1]] if function else re.findall(r"(\w+)(?:\[\w+\])?\s*(?:,|$)", declaration.strip())
 
 
@@ -140,7 +143,7 @@ class Checker:
         self.random = random.Random(seed)
         self.context = ctypes.c_void_p()
         cache = options.cache.encode() if options.cache else None
-        settings = ContextOptions(threads=2 if options.jobs == 1 else 1 + seed % 3, cache_dir=cache, data_dir=cache, wisdom_file=b"")
+        settings = ContextOptions(size=ctypes.sizeof(ContextOptions), threads=2 if options.jobs == 1 else 1 + seed % 3, cache_dir=cache, data_dir=cache, wisdom_file=b"")
         self.library.call("kw_context_open", ctypes.byref(self.context), options.device.encode(), ctypes.byref(settings))
         self.gpu = self.library.c.kw_context_is_gpu(self.context)
         self.count = collections.Counter()
@@ -185,7 +188,7 @@ class Checker:
 
     def run(self, config, registry, problem, parsed, turn):
         plan = ctypes.c_void_p()
-        options = PlanOptions(mode=PREDICT, registry=registry)
+        options = PlanOptions(size=ctypes.sizeof(PlanOptions), mode=PREDICT, registry=registry)
         self.library.call("kw_plan_create", ctypes.byref(plan), self.context, parsed, ctypes.byref(options))
         try:
             planned = self.library.c.kw_plan_config(plan)
@@ -220,7 +223,7 @@ class Checker:
         result = RESULT[problem.op]
         memory = [Memory(self, c, c.itemsize * (turn % 4) if turn % 2 else 0) for c in codes]
         workspace = Memory(self, numpy.full(max(1, self.library.c.kw_plan_workspace(plan)), 0xFF, numpy.uint8), 0)
-        tensors = Tensors(memory[0].address(), memory[1].address(), memory[2].address(), 0)
+        tensors = Tensors(ctypes.sizeof(Tensors), memory[0].address(), memory[1].address(), memory[2].address(), 0)
         if turn % 3 == 0 and self.library.c.kw_plan_wants_packing(plan):
             self.library.call("kw_plan_pack_weights", plan, ctypes.c_void_p(memory[1].address()))
             tensors.w = None

@@ -37,6 +37,9 @@ void shell_run(shell_answer *a, const char *line) {
         used += got;
     }
     a->text[used] = 0;
+    char rest[4096];
+    while (fread(rest, 1, sizeof rest, pipe)) { /* what has no room, so that its writer is not ended by a closed pipe */
+    }
     int status = pclose(pipe);
     a->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }

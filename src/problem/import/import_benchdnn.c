@@ -317,7 +317,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
         return KW_OK;
     }
     if (kw_word_is(name, "--attr-post-ops") || kw_word_is(name, "--attr-scales")) {
-        *(kw_word_is(name, "--attr-scales") ? &all->attribute.scales : &all->attribute.post_ops) = value;
+        *(kw_word_is(name, "--attr-scales") ? &all->attribute.scales : &all->attribute.post_ops) = value.size ? value : (kw_word){0};
         return KW_OK;
     }
     if (kw_word_is(name, "--bia-dt") || kw_word_is(name, "--bia_dt")) {

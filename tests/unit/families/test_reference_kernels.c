@@ -3,6 +3,7 @@
 
 #include "base/math.h"
 #include "config/config.h"
+#include "problem/pitch.h"
 #include "problem/reference.h"
 
 #include "cpu/reference/reference.h"
@@ -87,6 +88,10 @@ static void fill_args(run *r) {
     a->params = r->launch.params;
     if (p->op == KW_GEMM) {
         a->batch = p->gemm.batch, a->gm = p->gemm.m, a->gn = p->gemm.n, a->gk = p->gemm.k;
+        for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+            kw_matrix m = kw_problem_matrix(p, (kw_tensor)t);
+            a->line_step[t] = m.line_step, a->batch_step[t] = m.batch_step;
+        }
         return;
     }
     int64_t out[3];

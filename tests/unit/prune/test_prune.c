@@ -9,6 +9,7 @@
 #include "learn/data/folds.h"
 #include "learn/data/dataset_candidates.h"
 
+#include <dirent.h>
 #include <math.h>
 #include <sys/stat.h>
 
@@ -238,6 +239,20 @@ static void copy_rule(const char *name) {
     free(text);
 }
 
+static void copy_rules(const char *kind) {
+    char path[4 * SCRATCH_MAX], name[300];
+    snprintf(path, sizeof path, "%s/%s", KW_RULE_FOLDER, kind);
+    DIR *all = opendir(path);
+    assert_non_null(all);
+    for (struct dirent *entry; (entry = readdir(all));) {
+        if (strstr(entry->d_name, ".lua")) {
+            snprintf(name, sizeof name, "%s/%s", kind, entry->d_name);
+            copy_rule(name);
+        }
+    }
+    closedir(all);
+}
+
 static bool count_config(void *user, const kw_config *config) {
     (void)config;
     ++*(int64_t *)user;
@@ -246,12 +261,13 @@ static bool count_config(void *user, const kw_config *config) {
 
 static void a_rule_set_yields_the_kernels_that_were_kept(void **state) {
     (void)state;
-    static const char *const kinds[] = {"arch", "families", "sets"};
+    static const char *const kinds[] = {"arch", "families", "sets", "tables"};
     char path[2 * SCRATCH_MAX];
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         mkdir(scratch_path(path, folder, kinds[i]), 0755);
     }
     copy_rule("arch/x86-64-v4-bf16.lua");
+    copy_rules("tables");
     for (const kw_family *const *family = kw_family_table; *family; family++) {
         char name[64];
         snprintf(name, sizeof name, "families/%s.lua", (*family)->name);

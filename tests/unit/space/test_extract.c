@@ -66,7 +66,8 @@ static void a_problem_is_found_wherever_it_stands_in_a_line(void **state) {
         {"0:PASSED __REPRO: mb1ic8ih9oc16oh9kh3ph1nwip", "|" P "\n"},
         {"perf,cpu,jit:avx512_core,,--mode=P --conv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1,0.1,0,0.2,3.4", "|" P "\n"},
         {"./benchdnn --deconv --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
-        {"./benchdnn --conv --attr-post-ops=relu --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
+        {"./benchdnn --conv --attr-post-ops=relu --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", "|" P " epilogue=relu\n"},
+        {"./benchdnn --conv --attr-post-ops=prelu --dir=FWD_D mb1ic8ih9oc16oh9kh3ph1", ""},
         {"mb1ic8ih9oc16oh9kh3ph1", "|" P "\n"},
         {"./benchdnn --matmul --dt=f32,bf16 --wtag=ba 4x6:6x5_nfc", "|gemm fp32 rcr b1 m4 n5 k6\n|gemm bf16 rcr b1 m4 n5 k6\n"},
         {"0:PASSED __REPRO: --matmul 4x6:6x5", "|gemm fp32 rrr b1 m4 n5 k6\n"},
@@ -122,12 +123,13 @@ static void options_of_a_batch_hold_until_they_change(void **state) {
                                                 "|conv_bwd_data fp32 nhwgc n2 g1 c8 k16 i9x9 f3x3 s1x1 p1x1 d1x1\n"
                                                 "|conv_bwd_data fp32 nhwgc n2 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
                                                 "|conv_fwd bf16 nhwgc n3 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
+                                                "|conv_fwd bf16 nhwgc n3 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1 epilogue=scale:fp32\n"
                                                 "|conv_fwd bf16 nhwgc n4 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n"
                                                 "|conv_fwd bf16 nhwgc n5 g1 c4 k4 i5x5 f1x1 s1x1 p0x0 d1x1\n");
     assert_int_equal(count.lines, 17);
-    assert_int_equal(count.problems, 9);
+    assert_int_equal(count.problems, 10);
     assert_int_equal(count.options, 9);
-    assert_int_equal(count.skipped, 3); /* the file that is not followed, the convolution with scales, the ruler */
+    assert_int_equal(count.skipped, 2); /* the file that is not followed, the ruler */
     kw_text_drop(&found);
 }
 
@@ -145,9 +147,9 @@ static void every_line_is_counted_once(void **state) {
 static void a_refusal_is_told_with_line_and_reason(void **state) {
     (void)state;
     kw_text found = {0};
-    kw_extract_count count = extract(&found, "hello\n" P "\nhipblaslt-bench -m 8 --lda 9\nMIOpenDriver conv -F 9\n");
+    kw_extract_count count = extract(&found, "hello\n" P "\nhipblaslt-bench -m 8 --scaleA 9\nMIOpenDriver conv -F 9\n");
     assert_int_equal(count.skipped, 3);
-    assert_non_null(strstr(count.first_refusal, "line 3: hipblaslt-bench line: leading dimension 9"));
+    assert_non_null(strstr(count.first_refusal, "line 3: hipblaslt-bench line: scale mode 9"));
     kw_text_drop(&found);
     count = extract(&found, "hello\n" P "\nValidator,PT_VERSION,2.6.0\n");
     assert_string_equal(count.first_refusal, "");
