@@ -74,18 +74,18 @@ class Sandbox:
 
 
 class Tree:
-    """A copy of the tracked files with a build of its own. That of C is sanitised as CI's and counts its lines; it is optimised a little, for
-    the tests take half the time then."""
+    """A copy of the tracked files with a build of its own: a release, or one that is sanitised as CI's and counts its lines; that is optimised a
+    little, for the tests take half the time then."""
 
-    def __init__(self, folder, kind):
-        self.root, self.build = folder / "tree", folder / ("coverage" if kind == "c" else "release")
+    def __init__(self, folder, is_counted):
+        self.root, self.build = folder / "tree", folder / ("coverage" if is_counted else "release")
         for name in filter(None, run("git", "ls-files", cwd=ROOT).split("\n")):
             to = self.root / name
             to.parent.mkdir(parents=True, exist_ok=True)
             if not to.exists() or to.read_bytes() != (ROOT / name).read_bytes():
                 shutil.copy(ROOT / name, to)
         flags = ["-DCMAKE_BUILD_TYPE=Release"]
-        if kind == "c":
+        if is_counted:
             # The seed makes the same object of the same text, so that what is built again counts as the same.
             flags = ["-DCMAKE_BUILD_TYPE=Debug", "-DKW_SANITIZE=address,undefined", "-DCMAKE_C_FLAGS_DEBUG=-O1",
                      "-DCMAKE_C_FLAGS=--coverage -frandom-seed=1 -Wno-format-truncation -Wno-maybe-uninitialized"]
@@ -93,13 +93,17 @@ class Tree:
             flags += ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld", "-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld"]
         if shutil.which("ccache"):
             flags.append("-DCMAKE_C_COMPILER_LAUNCHER=ccache")
-        run("cmake", "-G", "Ninja", "-S", self.root, "-B", self.build, *flags)
+        environment = dict(os.environ)
+        if not environment.get("KW_LIGHTGBM"):
+            found = subprocess.run([ROOT / "tools/lightgbm.sh", "library"], capture_output=True, text=True).stdout.split()
+            environment["KW_LIGHTGBM"] = found[0] if found else ""
+        run("cmake", "-G", "Ninja", "-S", self.root, "-B", self.build, *flags, env=environment)
         self._programs, self._links, self._compilations = {}, {}, {}
         for entry in json.loads((self.build / "compile_commands.json").read_text()):
             self._compilations.setdefault(entry["file"], []).append(entry["command"])
 
-    def make(self):
-        return subprocess.run(["ninja", "-C", str(self.build), "all"], capture_output=True).returncode == 0
+    def make(self, *targets):
+        return subprocess.run(["ninja", "-C", str(self.build), *targets], capture_output=True).returncode == 0
 
     def tests(self):
         listed = json.loads(run("ctest", "--test-dir", self.build, "--show-only=json-v1"))["tests"]
@@ -118,7 +122,8 @@ class Tree:
         for command in self._compilations.get(str(path), []):
             words = shlex.split(command)
             made = self.build / words[words.index("-o") + 1]
-            objects[made] = made.read_bytes()
+            if made.exists():
+                objects[made] = made.read_bytes()
         try:
             path.write_text(text)
             yield
@@ -167,6 +172,7 @@ class Tree:
                 done.add(target)
 
     def digest(self, test):
-        """Of what the test is made of: when it is the same, so is what it runs."""
+        """Of what the test is made of and told: when it is the same, so is what it runs."""
         files = [self.build / target for target in self.programs(test)] + [pathlib.Path(word) for word in test.command]
-        return hashlib.sha256(b"".join(path.read_bytes() for path in files if path.is_file())).hexdigest()
+        told = json.dumps(test.environment, sort_keys=True).encode()
+        return hashlib.sha256(told + b"".join(path.read_bytes() for path in files if path.is_file())).hexdigest()

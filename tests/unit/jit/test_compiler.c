@@ -4,6 +4,9 @@
 #include "support/kw_test.h"
 #include "support/scratch.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 static const char good_source[] = "__attribute__((visibility(\"default\"))) void kw_stage0(char *to, char *from) {\n"
                                   "    __builtin_memcpy(to, from, 5000);\n}\n";
 
@@ -57,6 +60,46 @@ static void what_is_no_compiler_is_refused_by_name(void **state) {
         assert_int_equal(kw_compiler_find(&compiler, nothing[i], (kw_code){0}, &err), KW_ENVIRONMENT);
         assert_non_null(strstr(err.text, nothing[i]));
     }
+    scratch_remove(folder);
+}
+
+/* A path that does not fit is refused, also where what is left of it is a program: by its path, from here, and on PATH. */
+static void a_path_that_does_not_fit_is_refused(void **state) {
+    (void)state;
+    enum { ROOM = sizeof((kw_compiler){0}.path) };
+    char folder[SCRATCH_MAX], path[ROOM + 2], *search = strdup(getenv("PATH")), *here = getcwd(NULL, 0);
+    char script[3 * SCRATCH_MAX], ran[2 * SCRATCH_MAX];
+    size_t start = strlen(scratch_make(folder)) + 1;
+    scratch_path(ran, folder, "ran");
+    snprintf(script, sizeof script, "#!/bin/sh\n: >%s\nexit 3\n", ran);
+    /* Names of 100 letters below the folder, so that all has as many characters as there is room for. */
+    snprintf(path, sizeof path, "%s/", folder);
+    memset(path + start, 'a', ROOM - 1 - start);
+    path[ROOM - 1] = 0;
+    for (size_t i = start + 100; i + 1 < ROOM - 1; i += 101) {
+        path[i] = 0;
+        assert_int_equal(mkdir(path, 0700), 0);
+        path[i] = '/';
+    }
+    char *name = path + start, *last = strrchr(path, '/') + 1, deepest[ROOM];
+    snprintf(deepest, sizeof deepest, "%.*s", (int)(last - 1 - path), path);
+    assert_int_equal(chdir(folder), 0);
+    setenv("PATH", deepest, 1);
+    for (int longer = 0; longer < 2; longer++) {
+        const char *const wanted[] = {path, name, last};
+        scratch_write(path, script, strlen(script), 0700);
+        for (size_t i = 0; i < 3; i++) {
+            kw_compiler compiler;
+            kw_error err = {0};
+            assert_int_equal(kw_compiler_find(&compiler, wanted[i], (kw_code){0}, &err), KW_ENVIRONMENT);
+            assert_int_equal(unlink(ran), longer ? -1 : 0);
+        }
+        strcat(path, "a");
+    }
+    assert_int_equal(chdir(here), 0);
+    setenv("PATH", search, 1);
+    free(search);
+    free(here);
     scratch_remove(folder);
 }
 
@@ -167,6 +210,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_compiler_says_who_it_is),
         cmocka_unit_test(what_is_no_compiler_is_refused_by_name),
+        cmocka_unit_test(a_path_that_does_not_fit_is_refused),
         cmocka_unit_test(without_a_compiler_on_path_the_error_says_what_to_install),
         cmocka_unit_test(a_compile_gives_a_whole_object_and_leaves_nothing_behind),
         cmocka_unit_test(a_refused_source_gives_its_first_error_line),
