@@ -73,7 +73,7 @@ static const struct command {
     {.line = "evaluate some.db --selector single"},
     {.line = "compare estimate single --stores some.db"},
     {.line = "quality estimate single --stores some.db"},
-    {.line = "validate some.db --selector estimate --limit 1"},
+    {.line = "validate some.db --selector estimate --limit 1", .times = true},
     {.line = "db import out.db --target gfx950 " KW_CK "/gemm_fp16_rcr.json.gz", .writes = "out.db"},
     {.line = "adopt --out adopted " KW_CK "/models/gemm_universal_fp16_gfx950", .writes = "adopted/model.spec"},
     {.line = "problems extract " KW_ROWS},

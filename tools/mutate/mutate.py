@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """mutate.py: plants faults in the project's own texts, one at a time, and looks whether a test notices.
 
-    tools/mutate/mutate.py c|cpu|gpu [--seed N] [--each N] [--only WORD] [--jobs N] [--minutes N] [--folder DIR]
+    tools/mutate/mutate.py c|cpu|gpu [--seed N] [--each N] [--rows LIST] [--only WORD] [--operators LIST] [--again LIST] [--jobs N] [--minutes N] [--folder DIR]
 
 c: the library's sources, sanitised as in CI. A build with --coverage says which tests run a line; those are run, the quickest first. A
 line that no test runs is "not run", which counts as a survivor. cpu, gpu: kernel texts, by the tests that check kernels, with KW_KERNELS
@@ -28,16 +28,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUDGET = 120  # seconds of tests for a mutant that none of them finds
 # Test programs that have what a sanitised program leaves out: a sanitizer's own allocator refuses nothing.
 PLAIN = ["test_memory"]
+COMPILED_IN = "kernels/cpu/reference"  # part of the library, which KW_KERNELS does not replace
 CHECKS = ["test_check", "test_check_gpu"]
 
 
 def draw(tree, kind, seed, each):
     """Sites of every operator in an order that the seed draws: (operator, file, match, replacement). The first --each that compile are taken."""
-    pattern = {"c": ["src/**/*.c"], "cpu": ["kernels/cpu/**/*.[ch]", "kernels/prelude/cpu.h"],
+    pattern = {"c": ["src/**/*.c", COMPILED_IN + "/*.c"], "cpu": ["kernels/cpu/**/*.[ch]", "kernels/prelude/cpu.h"],
                "gpu": ["kernels/gpu/**/*.[ch]"]}[kind]
     shared = {"args.h", "resources.h", "sizes.h", "work_params.h", "overlap_layout.h"}  # the host reads them as well
     found = collections.defaultdict(list)
     for path in sorted(path for glob in pattern for path in tree.root.glob(glob)):
+        if kind == "cpu" and path.parent == tree.root / COMPILED_IN:
+            continue
         if path.name not in shared and not (kind == "gpu" and path.name.endswith(("_ptx.h", "_amd.h")) or path.parent.name == "peak"):
             for name, match, replacement in operators.sites(path.read_text(), kind):
                 found[name].append((path.relative_to(tree.root), match, replacement))
@@ -46,16 +49,17 @@ def draw(tree, kind, seed, each):
     return found
 
 
-def equivalent():
-    lines = [line for line in (HERE / "equivalent.txt").read_text().split("\n") if line and not line.startswith("#")]
+def listed(path):
+    """(file, operator, line) of each line of a file like equivalent.txt."""
+    lines = [line for line in path.read_text().split("\n") if line.count(" | ") > 1 and not line.startswith("#")]
     return {tuple(word.strip() for word in line.split(" | ")[:3]) for line in lines}
 
 
 def covering(lines, name, number):
-    """The tests that run a line, each with how many lines of the file it runs; of a line that begins no statement, those that run the
-    statement."""
+    """The tests that run a line, each with how many lines of the file it runs. Of a line without code of its own, as of a statement's
+    second or a constant, those that run any of the file."""
     of_file = lines.get(str(name), {})
-    names = of_file.get(max((line for line in of_file if line <= number), default=0), set())
+    names = of_file[number] if number in of_file else set().union(*of_file.values())
     run = collections.Counter(test for tests in of_file.values() for test in tests)
     return {name: run[name] for name in names}
 
@@ -78,24 +82,42 @@ def judge_c(tree, lines, tests, folder, name, number, jobs):
     return "killed by " + failed if failed else "survived"
 
 
-def judge_plain(plain, folder, name, text):
+def plain_failure(plain, tests, folder):
+    """Of PLAIN's tests on what stands in the tree."""
+    linked = set()
+    return Sandbox(folder).first_failure(tests, 1, lambda _: 600, lambda _: {"KW_MEMORY_POINTS": "6"}, lambda test: plain.link(test, linked))
+
+
+def judge_plain(plain, tests, folder, name, text):
     """Of a mutant that the sanitised tests let pass, by a build that is not sanitised."""
     with plain.mutant(name, text):
-        if not plain.compile(name):
-            return "survived"
-        tests, linked = [test for test in plain.tests() if test.name in PLAIN], set()
-        failed = Sandbox(folder).first_failure(tests, len(tests), lambda _: 600, lambda _: {"KW_MEMORY_POINTS": "6"},
-                                               lambda test: plain.link(test, linked))
+        failed = plain_failure(plain, tests, folder) if plain.compile(name) else None
     return "killed by " + failed if failed else "survived"
 
 
-def judge_kernel(tests, folder, cache, kernels, jobs):
-    box = Sandbox(folder, [cache])
-    for every in ("16", "1"):
-        failed = box.first_failure(tests, jobs, lambda _: 1200, lambda _: {**checks(cache, every), "KW_KERNELS": str(kernels)})
-        if failed:
-            return "killed by " + failed
-    return "survived"
+class KernelJudge:
+    """Of kernel texts, by tests that take each Nth row of theirs, for each N of rows in turn. The unchanged texts say how long that takes."""
+
+    def __init__(self, tests, rows, folder, cache, kernels, jobs):
+        self.tests, self.cache, self.kernels, self.jobs = tests, cache, kernels, jobs
+        self.box, self.limits = Sandbox(folder, [cache]), {}
+        for every in rows.split(","):
+            start = time.monotonic()
+            failed = self._first_failure(every, 1e9)
+            if failed:
+                sys.exit(f"{failed} fails on the unchanged kernels")
+            self.limits[every] = 60 + 5 * (time.monotonic() - start)
+
+    def _first_failure(self, every, limit):
+        return self.box.first_failure(self.tests, self.jobs, lambda _: limit,
+                                      lambda _: {**checks(self.cache, every), "KW_KERNELS": str(self.kernels)})
+
+    def verdict(self):
+        for every, limit in self.limits.items():
+            failed = self._first_failure(every, limit)
+            if failed:
+                return "killed by " + failed
+        return "survived"
 
 
 def main():
@@ -103,7 +125,10 @@ def main():
     words.add_argument("kind", choices=["c", "cpu", "gpu"])
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--each", type=int, default=2, help="mutants of an operator (2)")
+    words.add_argument("--rows", default="16,2", help="cpu, gpu: each Nth row of the tests that check kernels, for each N in turn (16,2)")
     words.add_argument("--only", default="", help="files whose name has this word")
+    words.add_argument("--operators", default="", help="these alone, with commas between them")
+    words.add_argument("--again", type=pathlib.Path, help="the mutants of this list of survivors (file | operator | line) instead of drawn ones")
     words.add_argument("--jobs", type=int, default=os.cpu_count())
     words.add_argument("--minutes", type=float, default=1e9, help="ends before the next mutant after so long")
     words.add_argument("--folder", type=pathlib.Path, default=ROOT / "build-mutate")
@@ -118,26 +143,35 @@ def main():
             sys.exit("the unchanged tree does not build: ninja -C " + str(built.build))
     tests, lines, kernels = tree.tests(), {}, folder / "kernels-cache"
     kernels.mkdir(mode=0o700, exist_ok=True)
+    plain_tests = [test for test in plain.tests() if test.name in PLAIN] if is_c else []
     if is_c:
         lines = coverage(tree, tests, folder, kernels, asked.jobs)
         tests = [test for test in tests if test.seconds >= 0]
+        failed = plain_failure(plain, plain_tests, folder)
+        if failed:
+            print(f"{failed} does not pass in the sandbox; {PLAIN} are left out", file=sys.stderr)
+            plain_tests = []
     else:
         tests = [test for test in tests if "check" in test.labels and ("gpu" in test.name) == (asked.kind == "gpu")]
-    known, start, tally, survivors = equivalent(), time.monotonic(), collections.Counter(), []
+        judge = KernelJudge(tests, asked.rows, folder, kernels, tree.root / "kernels", asked.jobs)
+    again = listed(asked.again) if asked.again else None
+    known, start, tally, survivors = listed(HERE / "equivalent.txt"), time.monotonic(), collections.Counter(), []
     with open(folder / (asked.kind + ".csv"), "w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["operator", "file", "line", "text", "verdict"])
         for operator, sites in draw(tree, asked.kind, asked.seed, asked.each).items():
             taken = 0
+            if asked.operators and operator not in asked.operators.split(","):
+                continue
             for name, match, replacement in sites:
-                if taken == asked.each or time.monotonic() - start > 60 * asked.minutes:
+                if (taken == asked.each and not again) or time.monotonic() - start > 60 * asked.minutes:
                     break
                 if asked.only not in str(name):
                     continue
                 text = (tree.root / name).read_text()
                 number = text.count("\n", 0, match.start() + len(match.group(0)) - len(match.group(0).lstrip())) + 1
                 line = text.split("\n")[number - 1].strip()
-                if (str(name), operator, line) in known:
+                if (str(name), operator, line) in known or again and (str(name), operator, line) not in again:
                     continue
                 mutated, code = operators.mutated(text, match, replacement), None
                 with tree.mutant(name, mutated):
@@ -145,9 +179,9 @@ def main():
                         verdict = judge_c(tree, lines, tests, folder, name, number, asked.jobs)
                         code = tree.code(name) if verdict == "survived" else None
                     else:
-                        verdict = judge_kernel(tests, folder, kernels, tree.root / "kernels", asked.jobs)
+                        verdict = judge.verdict()
                 if code and code != tree.code(name):
-                    verdict, code = judge_plain(plain, folder, name, mutated), None
+                    verdict, code = judge_plain(plain, plain_tests, folder, name, mutated), None
                 if verdict == "does not compile" or code:  # the same machine code
                     continue
                 taken += 1

@@ -33,6 +33,7 @@ class Sandbox:
     def __init__(self, tree, writable=()):
         home = os.path.expanduser("~")
         self.words = ["bwrap", "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--size", "4000000000", "--tmpfs", "/tmp", "--ro-bind", str(tree), str(tree),
+                      "--ro-bind-try", str(ROOT / "build"), str(ROOT / "build"),
                       "--tmpfs", home + "/.cache" if os.path.isdir(home + "/.cache") else "/mnt", "--unshare-pid", "--die-with-parent"]
         for folder in writable:
             self.words += ["--bind", str(folder), str(folder)]
@@ -98,7 +99,7 @@ class Tree:
             found = subprocess.run([ROOT / "tools/lightgbm.sh", "library"], capture_output=True, text=True).stdout.split()
             environment["KW_LIGHTGBM"] = found[0] if found else ""
         run("cmake", "-G", "Ninja", "-S", self.root, "-B", self.build, *flags, env=environment)
-        self._programs, self._links, self._compilations = {}, {}, {}
+        self._programs, self._inputs, self._links, self._compilations = {}, {}, {}, {}
         for entry in json.loads((self.build / "compile_commands.json").read_text()):
             self._compilations.setdefault(entry["file"], []).append(entry["command"])
 
@@ -150,11 +151,13 @@ class Tree:
         return self._programs[test.name]
 
     def _add_programs(self, found, target):
-        if target in found or pathlib.Path(target).suffix not in ("", ".a", ".so") and ".so." not in target:
+        if target in found or target.startswith("/") or pathlib.Path(target).suffix not in ("", ".a", ".so") and ".so." not in target:
             return
-        asked = subprocess.run(["ninja", "-C", str(self.build), "-t", "query", target], capture_output=True, text=True).stdout
-        for line in asked.partition("input:")[2].partition("  outputs:")[0].split("\n")[1:]:
-            self._add_programs(found, line.strip().lstrip("| "))
+        if target not in self._inputs:
+            asked = subprocess.run(["ninja", "-C", str(self.build), "-t", "query", target], capture_output=True, text=True).stdout
+            self._inputs[target] = [line.strip().lstrip("| ") for line in asked.partition("input:")[2].partition("  outputs:")[0].split("\n")[1:]]
+        for name in self._inputs[target]:
+            self._add_programs(found, name)
         if self._link_command(target) and target not in found:
             found.append(target)
 

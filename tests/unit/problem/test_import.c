@@ -200,6 +200,8 @@ static void hipblaslt_lines_are_read(void **state) {
         {"/opt/rocm/bin/hipblaslt-bench -m 3 -n 4 -k 5", "gemm fp32 rrr b1 m4 n3 k5"},
         {"hipblaslt-bench --sizem 3 --sizen 4 --sizek 5 --transB T --precision f16_r", "gemm fp16 crr b1 m4 n3 k5"},
         {"hipblaslt-bench -m 3 -n 4 -k 5 --transA C --transB T -r bf16_r -i 10 -j 2 -v", "gemm bf16 ccr b1 m4 n3 k5"},
+        {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 1 --stride_a 41 -r f32_r",
+         "gemm fp32 rrr b1 m4 n8 k5"}, /* there is no second matrix */
         {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 3 --stride_a 40 --stride_b 20 --stride_d 32 -r f32_r", "gemm fp32 rrr b3 m4 n8 k5"},
         {"hipblaslt-bench -m 8 -n 4 -k 5 --a_type f8_r --b_type f8_r --c_type f16_r --d_type f16_r --bias_vector --bias_source d",
          "gemm fp8 rrr b1 m4 n8 k5 epilogue=bias:fp16"},

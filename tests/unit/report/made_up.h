@@ -11,7 +11,8 @@ typedef struct made_up {
     bool roofless; /* the run has measured no roofs */
     bool hostile;  /* names that try to break out of a page or a terminal */
     bool only_failures;
-    int targets; /* among which the problems are dealt out; 0: one. Roofs are those of the first */
+    bool controlless; /* every ninth row has no control beside it */
+    int targets;      /* among which the problems are dealt out; 0: one. Roofs are those of the first */
 } made_up;
 
 #define MADE_UP_FP32_PEAK 1.2e11
