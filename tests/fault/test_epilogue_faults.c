@@ -28,6 +28,10 @@
 #define GROUPS                                                                                                                             \
     "conv.igemm conv_fwd bf16 ndim=2 " TILES "vec_a=1 vec_b=1 vec_c=1 stages=1 merge=1 wave_groups=1 split_image=0 explicit=0 "            \
     "two_stage=0 spec=default streamk=off persistent=0 split_k=1 index=32"
+#define STAY                                                                                                                               \
+    "conv.igemm conv_fwd bf16 ndim=2 tile_m=64 tile_n=64 tile_k=64 wave_m=4 wave_n=1 wave_k=1 inst_m=64 inst_n=64 inst_k=16 "              \
+    "pipe=pingpong sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 stages=4 merge=1 wave_groups=2 split_image=0 explicit=0 "          \
+    "two_stage=0 spec=default streamk=off persistent=1 split_k=1 index=32"
 #define PLANES                                                                                                                             \
     "conv.depthwise_block conv_fwd fp32 ndim=2 tile_h=8 tile_w=8 filter=3 stride=1 pad=1 dilation=1 filter_d=1 stride_d=1 pad_d=0 "        \
     "batch=8 sub_h=2 sub_w=2 vec_in=2 vec_out=2 order=first"
@@ -57,6 +61,8 @@ static const fault faults[] = {
      "gemm bf16 rcr m70 n37 k72 epilogue=bias,add"},
     {"channels of the first group for all", "gpu/igemm/igemm.c", "v->channel = (int)(KW_DATA ? x : y)", "v->channel = 0", GROUPS,
      "conv_fwd bf16 nhwgc n1 g2 c10 k14 i9x8 f3x3 p1x1 epilogue=bias"},
+    {"channels of the first group for all, where blocks stay", OVERLAP, "col_at + e, line", "work->col + col + first + e, line", STAY,
+     "conv_fwd bf16 nhwgc n2 g2 c128 k128 i9x7 f3x3 p1x1 epilogue=bias,scale_row"},
     {"a plane's pixels counted on from the planes before", "gpu/depthwise/depthwise.c", "(a->groups - 1) + at.channel)", "(a->groups - 1))",
      PLANES, "conv_fwd fp32 ngchw n2 g3 c3 k3 i9x8 f3x3 p1x1 epilogue=scale_row"},
     {"bytes that wrap", STEPS, "value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value", "value", RUNS, BYTES},
