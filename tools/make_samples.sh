@@ -3,7 +3,7 @@
 # sample is what the generator writes for one small config, so that editors and CI compile each kernel file by itself. Its
 # first line says of which config, so a new one begins as that line alone:
 #     /* kw_config.h: a sample, made by tools/make_samples.sh for ARCH. CONFIG */
-# Small tiles; together fp32, bf16 pairs and fp16, both vector widths. Needs build/kwright.
+# Small tiles; together fp32, bf16 pairs and fp16, both vector widths, with and without an epilogue. Needs build/kwright.
 set -eu
 cd "$(dirname "$0")/.."
 folder=${1:-kernels/sample}
@@ -12,9 +12,13 @@ folder=${1:-kernels/sample}
 extract() {
     awk '
         /^\/\* ---- / { part = $3; next }
-        part ~ "^prelude/kernel_" && /^#define KW_(LANES|STORAGE|MATH|PAIR|BACKWARD) / { front = front $0 "\n" }
+        part ~ "^prelude/kernel_" && (more || /^#define KW_(LANES|STORAGE|MATH|PAIR|BACKWARD|OUT|EPILOGUE[A-Z_]*)[ (]/) {
+            front = front $0 "\n"
+            more = /\\$/
+        }
+        part == "prelude/epilogue_cpu.h" { behind = "#include \"prelude/epilogue_cpu.h\"\n" }
         part == "kw_config.h" { body = body $0 "\n" }
-        END { printf "#include \"prelude/kernel_abi.h\"\n%s#include \"prelude/cpu.h\"\n%s", front, body }'
+        END { printf "#include \"prelude/kernel_abi.h\"\n%s#include \"prelude/cpu.h\"\n%s%s", front, behind, body }'
 }
 
 for sample in kernels/sample/*/kw_config.h; do

@@ -2,9 +2,10 @@
  * gcc and clang, without headers. kw_config.h (generated) comes before it and defines:
  *   KW_LANES    8 or 16 fp32 lanes
  *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16, 3 int8, 4 fp8 (e4m3), 5 bf8 (e5m2): the type of the tensors that are read; the one written has it
- *               too, but of int8 it is int32, of fp8 and bf8 fp16
+ *               too, but of int8 it is int32, of fp8 and bf8 fp16, unless the epilogue says another
  *   KW_MATH     0 fma, 1 dp, 2 wide, 3 amx: the words of the axis math (config/isa.h)
  *   KW_PAIR     source elements that a 32-bit lane holds when they are multiplied
+ *   KW_EPILOGUE 1: sums pass through an epilogue, and are written as KW_OUT says (prelude/epilogue_cpu.h)
  */
 #define KW_EXPORT __attribute__((visibility("default")))
 #define KW_INLINE static inline __attribute__((always_inline, unused))
@@ -40,16 +41,15 @@ typedef kw_vf kw_va;
 /* Bytes in memory of an element that is read, that is written. */
 #if KW_STORAGE == 0
 #define KW_BYTES 4
-#define KW_OUT_BYTES 4
-#elif KW_STORAGE == 3
+#elif KW_STORAGE >= 3
 #define KW_BYTES 1
-#define KW_OUT_BYTES 4
-#elif KW_STORAGE >= 4
-#define KW_BYTES 1
-#define KW_OUT_BYTES 2
 #else
 #define KW_BYTES 2
-#define KW_OUT_BYTES 2
+#endif
+#if KW_EPILOGUE
+#define KW_OUT_BYTES (KW_OUT == 0 || KW_OUT == 6 ? 4 : KW_OUT <= 2 ? 2 : 1)
+#else
+#define KW_OUT_BYTES (KW_STORAGE == 3 ? 4 : KW_STORAGE > 3 ? 2 : KW_BYTES)
 #endif
 
 KW_INLINE kw_i64 kw_min(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
@@ -199,6 +199,21 @@ KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
     }
     for (kw_i64 i = 0; i < count; i++)
         kw_store_1((char *)p + KW_OUT_BYTES * i, v[i]);
+}
+#endif
+
+/* --- results: what is stored where a config has no epilogue; else these words stand in epilogue_cpu.h, and mean more. Here a place is
+ * nothing, so that no instruction is spent on it. --- */
+#if !KW_EPILOGUE
+typedef struct kw_place {
+    char nothing[0];
+} kw_place;
+#define kw_place_at(args, result, channel, row) ((void)(args), (kw_place){})
+#define kw_place_steps(at, right, down) ((kw_place){})
+#define kw_place_moved(at, channels, right, down) ((kw_place){})
+KW_INLINE void kw_result_x(void *p, kw_vf v, kw_place at) {
+    (void)at;
+    kw_store_x(p, v);
 }
 #endif
 

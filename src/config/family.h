@@ -109,7 +109,7 @@ struct kw_family {
     kw_device_kind kind; /* KW_KIND_GPU: text that serves every GPU backend */
     bool
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
-    bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue.h); which ones, its rules may limit */
+    bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */

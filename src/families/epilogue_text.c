@@ -39,9 +39,29 @@ static void add_activation(kw_text *text, const kw_epilogue_step *step, const kw
     kw_text_add(text, ");");
 }
 
+static bool is_long(const kw_epilogue_step *step) {
+    return step->op == KW_EPILOGUE_SIGMOID || step->op == KW_EPILOGUE_TANH || step->op == KW_EPILOGUE_SILU ||
+           step->op == KW_EPILOGUE_GELU || step->op == KW_EPILOGUE_GELU_TANH;
+}
+
+static bool is_placed(const kw_epilogue_step *step) {
+    kw_extra_shape shape = kw_epilogue_info_of(step->op)->shape;
+    return shape == KW_EXTRA_CHANNEL || shape == KW_EXTRA_ROW;
+}
+
+static bool has_step(const kw_epilogue *epilogue, bool (*is)(const kw_epilogue_step *step)) {
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        if (is(&epilogue->step[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void kw_epilogue_emit(kw_text *text, const kw_config *config) {
     const kw_epilogue *epilogue = &config->epilogue;
-    kw_text_addf(text, "#define KW_EPILOGUE %d\n", !kw_epilogue_is_bare(epilogue));
+    kw_text_addf(text, "#define KW_EPILOGUE %d\n#define KW_EPILOGUE_LONG %d\n#define KW_EPILOGUE_PLACED %d\n",
+                 !kw_epilogue_is_bare(epilogue), has_step(epilogue, is_long), has_step(epilogue, is_placed));
     if (kw_epilogue_is_bare(epilogue)) {
         return;
     }

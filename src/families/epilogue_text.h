@@ -9,6 +9,8 @@
 kw_dtype kw_config_output(const kw_config *config);
 /* Appends
  *     #define KW_EPILOGUE        1, or 0 where the sums are the result in its usual type
+ *     #define KW_EPILOGUE_LONG   1 where a step is a function of many instructions
+ *     #define KW_EPILOGUE_PLACED 1 where a step's tensor has a value for each channel or row, so that an element's number does not do
  *     #define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL) ...
  * a statement for each step, which changes v. F(name)(v, ...) is an activation; ONE, CHANNEL, ROW and ALL(type, number) are what the tensor
  * args.extra[number], of elements of this type (fp32 bf16 fp16 int8 int32), has for v, as its shape says. */

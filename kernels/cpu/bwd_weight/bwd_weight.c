@@ -275,14 +275,28 @@ typedef struct place {
     kw_i64 tap, v_block, b_block;
 } place;
 
+#if KW_EPILOGUE
+/* The sums of one k and count of c from c on, or of a vector of them. */
+static void store_vector(const share *s, char *to, const char *sums, kw_i64 k, kw_i64 c, kw_i64 count) {
+    float run[KW_LANES] __attribute__((aligned(KW_VECTOR))) = {0};
+    count = kw_min(count, KW_LANES);
+    for (kw_i64 i = 0; i < count; i++)
+        run[i] = *(const kw_f32_u *)(sums + (KW_LANES_C ? k * KW_TILE_ROW + (c + i) * 4 : (c + i) * KW_TILE_ROW + k * 4));
+    kw_result_lanes(to, kw_load(run), kw_place_lanes(kw_place_at(s->args, s->args->w, 0, 0), 0, count));
+}
+#endif
+
 /* Sums in row order into dw; only what is this block's own. */
 static void store_sums(const share *s, const place *at, const char *sums) {
     kw_i64 x_block = KW_LANES_C ? at->v_block : at->b_block, y_block = KW_LANES_C ? at->b_block : at->v_block;
     kw_i64 c0 = x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_channel(x_block, KW_X_WIDTH, s->c);
     kw_i64 k0 = y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_channel(y_block, KW_Y_WIDTH, s->k);
     for (kw_i64 k = k0; k < k1; k++) {
-        char *to = s->args->w + ((s->group * s->k + k) * s->taps + at->tap) * s->c * KW_BYTES;
-#if KW_LANES_C
+        char *to = s->args->w + ((s->group * s->k + k) * s->taps + at->tap) * s->c * KW_OUT_BYTES;
+#if KW_EPILOGUE
+        for (kw_i64 c = c0; c < c1; c += KW_LANES)
+            store_vector(s, to + c * KW_OUT_BYTES, sums, k - k_first, c - c_first, c1 - c);
+#elif KW_LANES_C
         for (kw_i64 c = c0; c < c1; c += KW_LANES) {
             kw_store_tail(to + c * KW_BYTES, kw_load(sums + (k - k_first) * KW_TILE_ROW + (c - c_first) * 4), c1 - c);
         }
@@ -299,9 +313,10 @@ static int is_whole(const share *s, const place *at, kw_weight_job *job) {
 #if KW_LANES_C
     kw_i64 c = at->v_block * KW_X_WIDTH, k = at->b_block * KW_Y_WIDTH;
     if (c + KW_X_WIDTH <= s->c && k + KW_Y_WIDTH <= s->k) {
-        job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_BYTES;
-        job->to_step = s->taps * s->c * KW_BYTES;
-        job->narrow = KW_STORAGE != 0;
+        job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_OUT_BYTES;
+        job->to_step = s->taps * s->c * KW_OUT_BYTES;
+        job->narrow = KW_NARROWS;
+        job->at = kw_place_at(s->args, s->args->w, 0, 0);
         return 1;
     }
 #endif

@@ -10,13 +10,17 @@
 #define KW_TILE_ROW (KW_VECS * KW_VECTOR) /* bytes of a row of sums */
 #define KW_TILE_BYTES KW_BWD_WEIGHT_TILE_BYTES(KW_TILE, KW_VECS *KW_LANES)
 
+/* Whether storing sums takes more than putting them down. */
+#define KW_NARROWS (KW_STORAGE != 0 || KW_EPILOGUE)
+
 typedef struct kw_weight_job {
     const char *v, *b;                     /* the first pixel's channels, vector side and broadcast side */
     kw_i64 count[4], v_step[4], b_step[4]; /* pixels and their distances in bytes, outermost first; count[0] may be 0, the others not */
     const char *from;                      /* sums so far, row by row; NULL: none */
     char *to;                              /* the sums */
     kw_i64 to_step;                        /* bytes from row to row of to */
-    int narrow;                            /* to is of the tensors' type, not fp32 */
+    int narrow;                            /* to is the result, of its type and behind the epilogue; else fp32 sums */
+    kw_place at;                           /* where narrow */
 } kw_weight_job;
 
 #define KW_DECLARE(row, i) kw_vf a##row##_##i = {0};
@@ -46,7 +50,7 @@ typedef struct kw_weight_job {
     if ((row) > 0) to += job->to_step;                                                                                                     \
     KW_EACH_VECTOR(KW_PUT, row)
 
-#define KW_STORE(row, i) kw_store_x(to + (i)*KW_LANES * KW_BYTES, a##row##_##i);
+#define KW_STORE(row, i) kw_result_x(to + (i)*KW_LANES * KW_OUT_BYTES, a##row##_##i, job->at);
 #define KW_STORE_ROW(row)                                                                                                                  \
     if ((row) > 0) to += job->to_step;                                                                                                     \
     KW_EACH_VECTOR(KW_STORE, row)
@@ -79,7 +83,7 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
         }
     }
     char *to = job->to;
-#if KW_LANES_C && KW_STORAGE != 0
+#if KW_LANES_C && KW_NARROWS
     if (job->narrow) {
         KW_EACH_ROW(KW_STORE_ROW)
         return;

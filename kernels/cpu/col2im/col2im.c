@@ -172,20 +172,28 @@ static void add_row(const kw_kernel_args *a, const band *b, kw_i64 tap, kw_i64 s
 
 static void write_band(const kw_kernel_args *a, const band *b, const float *sums) {
     kw_i64 pixels = a->in[2], channels = a->c;
-    char *to = a->x + (((b->n * a->in[0] + b->slice) * a->in[1] + b->first) * a->in[2] * a->groups + b->group) * a->c * KW_BYTES;
-    if (a->groups == 1) { /* the whole row in one go */
+    kw_i64 first = ((b->n * a->in[0] + b->slice) * a->in[1] + b->first) * a->in[2];
+    char *to = a->x + (first * a->groups + b->group) * a->c * KW_OUT_BYTES;
+    if (a->groups == 1 && !KW_EPILOGUE_PLACED) { /* the whole row in one go */
         channels *= pixels;
         pixels = 1;
     }
-    for (kw_i64 row = b->first; row < b->end; row++, sums += a->params.row, to += a->in[2] * a->groups * a->c * KW_BYTES) {
+    for (kw_i64 row = b->first; row < b->end; row++, sums += a->params.row, to += a->in[2] * a->groups * a->c * KW_OUT_BYTES) {
         for (kw_i64 i = 0; i < pixels; i++) {
             const float *from = sums + a->params.left + i * a->c;
-            char *at = to + i * a->groups * a->c * KW_BYTES;
+            char *at = to + i * a->groups * a->c * KW_OUT_BYTES;
             kw_i64 left = channels;
-            for (; left >= KW_LANES; left -= KW_LANES, from += KW_LANES, at += KW_LANES * KW_BYTES)
-                kw_store_x(at, kw_load(from));
+            kw_place place = kw_place_at(a, a->x, b->group * a->c, first + (row - b->first) * a->in[2] + i);
+            for (; left >= KW_LANES; left -= KW_LANES, from += KW_LANES, at += KW_LANES * KW_OUT_BYTES) {
+                kw_result_x(at, kw_load(from), place);
+                place = kw_place_moved(place, KW_LANES, 0, 0);
+            }
+#if KW_EPILOGUE /* sums have room behind them */
+            if (left > 0) kw_result_lanes(at, kw_load(from), kw_place_lanes(place, 0, left));
+#else
             for (; left > 0; left--, at += KW_BYTES)
                 kw_store_1(at, *from++);
+#endif
         }
     }
 }

@@ -216,11 +216,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     job.out_pixel = x->walk.out_step * pitch;
     job.out_row = y->walk.out_step * size[2] * pitch;
     const char *src = memory + p->copy_at + (y->walk.src_start - y->low) * p->row + (x->walk.src_start - x->low) * p->pixel;
-    char *dst =
-        DST(a) +
-        (((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start) *
-            pitch +
-        b->group * channels * KW_OUT_BYTES;
+    kw_i64 first =
+        ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
+    char *dst = DST(a) + first * pitch + b->group * channels * KW_OUT_BYTES;
     for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
         job.w = a->packed + (b->group * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;
@@ -232,6 +230,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
                 job.col = c * x->walk.src_step;
                 job.src = src + r * job.src_row + c * job.src_pixel;
                 job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
+                job.at = kw_place_moved(
+                    kw_place_steps(kw_place_at(a, DST(a), b->group * channels, first), x->walk.out_step, y->walk.out_step * size[2]),
+                    k * KW_BLOCK, c, r);
                 kw_tile(&job);
             }
         }

@@ -109,6 +109,9 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 job.src = (direct ? rows + row * p->a_row : copy + (row - h->direct) * a->params.pitch) + 4 * step;
                 job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
                 job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_OUT_BYTES;
+                job.at = kw_place_at(a, p->c, (KW_POINTWISE ? h->batch * p->columns : 0) + k * KW_BLOCK,
+                                     (KW_POINTWISE ? 0 : h->batch * p->rows) + row);
+                job.at = kw_place_steps(job.at, 1, 0);
                 job.cols = kw_min(KW_TILE_COLS, h->last - row);
                 kw_tile(&job);
             }

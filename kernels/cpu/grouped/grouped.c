@@ -13,8 +13,10 @@
 #define KW_KERNEL_PARAMS kw_grouped_params
 #include "kw_config.h"
 
+#define KW_TO_BYTES KW_OUT_BYTES
 #include "cpu/grouped/grouped.h"
 #include "cpu/grouped/grouped_indirection.h"
+#include "cpu/grouped/grouped_result.h"
 
 #ifdef KW_ROW_PAIRS
 #define KW_DECLARE_SUM(a, i) kw_vf a##l = {0}, a##h = {0};
@@ -25,7 +27,8 @@
 #endif
 
 /* Sums windows windows of a tile's entries of the indirection buffer into its result pixels. */
-static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights, char *dst) {
+static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights,
+                    char *dst KW_AND_CHANNELS(const kw_channels *at)) {
     KW_EACH_SUM(KW_DECLARE_SUM)
     for (; windows; windows--, from += KW_ENTRY) {
         const char *w = weights + from[0];
@@ -38,13 +41,24 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
         KW_MULTIPLY
 #endif
     }
+#if KW_EPILOGUE
+    if (!KW_EPILOGUE_LONG && kw_writes_all(at)) {
+        KW_EACH_SUM(KW_RESULT_SUM)
+        return;
+    }
+    kw_vf sums[KW_PIXELS * KW_PARTS_OF_SUM];
+    KW_EACH_SUM(KW_SPILL_SUM)
+    kw_write_sums(sums, dst, to, at);
+#else
     KW_EACH_SUM(KW_STORE_SUM)
+#endif
 }
 
 /* Fewer result channels than a vector: source and result pixels pass through thread memory, a vector each. */
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {
     kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP;
     const kw_i64 *from = j->from + tile * j->windows * KW_ENTRY, *to = j->to + tile * KW_PIXELS;
+    (void)results;
     kw_i64 *from_here = j->narrow, *to_here = from_here + j->windows * KW_ENTRY;
     char *pixels = (char *)(to_here + KW_PIXELS), *at = pixels;
     for (kw_i64 i = 0; i < j->windows * KW_ENTRY; i++) {
@@ -55,6 +69,10 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
         from_here[i] = at - pixels;
         at += KW_VECTOR;
     }
+#if KW_EPILOGUE /* the pixels that exist, by lanes */
+    kw_channels channels = kw_channels_of(j->a);
+    kw_tile(from_here, j->windows, to, pixels, weights, dst, kw_channels_set(&channels, 0, 0));
+#else
     for (kw_i64 i = 0; i < KW_PIXELS; i++)
         to_here[i] = i * KW_VECTOR;
     kw_tile(from_here, j->windows, to_here, pixels, weights, at);
@@ -62,6 +80,7 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
         for (kw_i64 b = 0; b < results * KW_BYTES; b += 2)
             *(kw_u16_u *)(dst + to[i] + b) = *(const kw_u16_u *)(at + to_here[i] + b);
     }
+#endif
 }
 
 /* One row of tiles, all vectors of the block. */
@@ -73,12 +92,16 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
             narrow_tile(j, t, src, weights, dst);
         return;
     }
+#if KW_EPILOGUE
+    kw_channels channels = kw_channels_of(j->a);
+#endif
     for (kw_i64 t = 0; t < tiles; t++) {
         const kw_i64 *from = j->from + t * j->windows * KW_ENTRY, *to = j->to + t * KW_PIXELS;
         for (kw_i64 v = b->begin; v < b->end; v++) {
             kw_i64 channel = kw_first_channel(j->a, v);
             kw_tile(from, j->windows, to, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - b->src) * KW_BYTES,
-                    weights + (v - b->begin) * vector_bytes, dst + (channel - b->dst) * KW_BYTES);
+                    weights + (v - b->begin) * vector_bytes,
+                    dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));
         }
     }
 }
@@ -91,7 +114,7 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
     j->plane = plane / depth_walks;
     j->height = kw_axis_of(a, 1, part, KW_TILE_H, KW_TAPS_H);
     const char *src = kw_src_tensor(a) + image * j->from_image + b->src * KW_BYTES;
-    char *dst = kw_result(a) + image * j->to_image + plane * j->to_plane + b->dst * KW_BYTES;
+    char *dst = kw_result(a) + image * j->to_image + plane * j->to_plane + b->dst * KW_OUT_BYTES;
     kw_i64 row_end = kw_min(row + a->params.row_tiles, j->height.tiles);
     for (kw_i64 p = 0; p < kw_parts(a, 2, KW_TAPS_W); p++) {
         j->width = kw_axis_of(a, 2, p, KW_TILE_W, KW_TAPS_W);

@@ -1,5 +1,5 @@
 /* grouped_indirection.h: indirection buffers and packed weights of the depthwise and merged families; grouped.c and grouped_weight.c say
- * what they are for. The source of forward and of the weight gradient is x and their "result" side y; backward data has them the other
+ * what they are for, and KW_TO_BYTES, of an element of the result side. The source of forward and of the weight gradient is x and their "result" side y; backward data has them the other
  * way round. */
 
 typedef unsigned long long kw_u64;
@@ -118,7 +118,7 @@ static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     j.from_row = from[2] * j.from_pixel;
     j.from_plane = from[1] * j.from_row;
     j.from_image = from[0] * j.from_plane;
-    j.to_pixel = a->groups * KW_DST_GROUP * KW_BYTES;
+    j.to_pixel = a->groups * KW_DST_GROUP * KW_TO_BYTES;
     j.to_row = to[2] * j.to_pixel;
     j.to_plane = to[1] * j.to_row;
     j.to_image = to[0] * j.to_plane;

@@ -8,6 +8,7 @@
 #define KW_KERNEL_PARAMS kw_grouped_params
 #include "kw_config.h"
 
+#define KW_TO_BYTES KW_BYTES
 #include "cpu/grouped/grouped.h"
 #include "cpu/grouped/grouped_indirection.h"
 
@@ -27,7 +28,9 @@ static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const ch
     KW_EACH_SUM(KW_PUT_SUM)
 }
 
-#if KW_BYTES == 4
+#if KW_EPILOGUE
+typedef kw_out element;
+#elif KW_BYTES == 4
 typedef kw_i32_u element;
 #else
 typedef kw_u16_u element;
@@ -170,10 +173,16 @@ static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 
         kw_i64 y = kw_filter_index(a, 1, KW_TAPS_H, u->window[1], t / KW_TAPS_W),
                x = kw_filter_index(a, 2, KW_TAPS_W, u->window[2], t % KW_TAPS_W);
         if (y < 0 || x < 0) continue;
-        element converted[KW_CHANNELS], *to = (element *)a->w + kw_weight_at(a, first, u->window[0], y, x, source);
+        element *to = (element *)a->w + kw_weight_at(a, first, u->window[0], y, x, source);
+#if KW_EPILOGUE /* one by one, and each once: the last vector begins with its neighbour's */
+        for (kw_i64 i = vector * KW_CHANNELS - first; i < count; i++)
+            kw_result_lanes(to + i * step, kw_spread(sums + t * KW_VECTOR + 4 * i), kw_place_lanes(kw_place_at(a, a->w, 0, 0), 0, 1));
+#else
+        element converted[KW_CHANNELS];
         kw_store_x(converted, kw_load(sums + t * KW_VECTOR));
         for (kw_i64 i = 0; i < count; i++, to += step)
             *to = converted[i];
+#endif
     }
 }
 

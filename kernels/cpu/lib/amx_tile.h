@@ -84,14 +84,14 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         KW_EACH_SUM(KW_AMX_SPILL)
         return;
     }
-#if KW_OUT_BYTES == 4
+#if KW_OUT_BYTES == 4 && !KW_EPILOGUE
     if (whole) {
         KW_EACH_SUM(KW_AMX_RESULT)
         return;
     }
 #endif
     KW_EACH_SUM(KW_AMX_SPILL)
-    if (!whole) {
+    if (!whole || KW_EPILOGUE) {
         kw_tile_part(job);
         return;
     }

@@ -35,6 +35,7 @@ typedef struct kw_tile_job {
     kw_i64 src_pixel, src_row;
     char *out;
     kw_i64 out_pixel, out_row;
+    kw_place at; /* of the first result, with the steps from pixel to pixel and from row to row */
     kw_i64 rows, cols, channels;
     int odd;
     kw_i64 col, reach, size;
@@ -55,6 +56,29 @@ KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
     return job->rows == KW_TILE_ROWS && job->cols == KW_TILE_COLS && job->channels >= KW_BLOCK;
 }
 
+#if KW_EPILOGUE
+/* Writes what exists of a tile, from spill: whole vectors, and then those that are not, for which a function is called, so that the first
+ * loop has all registers. */
+static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
+    kw_i64 whole = kw_min(job->channels, KW_BLOCK) / KW_LANES * KW_LANES, rest = kw_min(job->channels, KW_BLOCK) - whole;
+    kw_tables tables = kw_tables_of();
+    kw_place at = job->at;
+    for (kw_i64 row = 0; row < job->rows; row++) {
+        const char *pixel = job->spill + row * KW_TILE_COLS * KW_STEP_BYTES;
+        char *out = job->out + row * job->out_row;
+        for (kw_i64 col = 0; col < job->cols; col++, pixel += KW_STEP_BYTES, out += job->out_pixel) {
+            for (kw_i64 v = 0; v < whole; v += KW_LANES)
+                kw_result_by(&tables, out + v * KW_OUT_BYTES, kw_load(pixel + 4 * v), kw_place_moved(at, v, col, row));
+        }
+    }
+    for (kw_i64 i = 0; rest && i < job->rows * job->cols; i++) {
+        kw_i64 row = i / job->cols, col = i % job->cols;
+        const char *from = job->spill + (row * KW_TILE_COLS + col) * KW_STEP_BYTES + 4 * whole;
+        kw_result_lanes(job->out + row * job->out_row + col * job->out_pixel + whole * KW_OUT_BYTES, kw_load(from),
+                        kw_place_lanes(kw_place_moved(at, whole, col, row), 0, rest));
+    }
+}
+#else
 /* Writes what exists of a tile, from spill. A vector that is not whole is written by its halves, quarters and so on. */
 static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
     char bytes[KW_LANES * KW_OUT_BYTES];
@@ -74,6 +98,7 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
         if (left & 1) __builtin_memcpy(to, from, KW_OUT_BYTES);
     }
 }
+#endif
 
 /* Zeros as a tile reads them. */
 static void kw_zero(char *to, kw_i64 bytes) {

@@ -12,6 +12,7 @@
  * loop would become load bound) and from spreading the addresses over more registers than there are. Further defined:
  *   KW_TILE_ODD    runs may end with half a pair (job->odd)     KW_TILE_AHEAD  a line of job->ahead is prefetched a step
  *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel where it does
+ *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
 
@@ -71,7 +72,8 @@
 
 #define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, (kw_vf)a##pixel##_##v);
 #define KW_SPILL_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_SPILL, pixel)
-#define KW_STORE(pixel, v) kw_store_x(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v);
+#define KW_STORE(pixel, v) kw_result_x(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, KW_PLACE(pixel, v));
+#define KW_PLACE(pixel, v) kw_place_moved(job->at, (v)*KW_LANES, (pixel) % KW_TILE_COLS, (pixel) / KW_TILE_COLS)
 #define KW_STORE_PIXEL(pixel, col, base, distance)                                                                                         \
     if ((col) > 0) {                                                                                                                       \
         out += job->out_pixel;                                                                                                             \
@@ -124,7 +126,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #endif
     }
 #if !KW_TILE_SUMS
-    if (kw_tile_whole(job)) {
+    if (!KW_EPILOGUE_LONG && kw_tile_whole(job)) {
         char *out = job->out;
         KW_EACH_PIXEL(KW_STORE_PIXEL)
         return;

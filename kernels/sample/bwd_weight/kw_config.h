@@ -7,6 +7,10 @@
 #define KW_MATH 1
 #define KW_PAIR 2
 #define KW_BACKWARD 0
+#define KW_OUT 1
+#define KW_EPILOGUE 0
+#define KW_EPILOGUE_LONG 0
+#define KW_EPILOGUE_PLACED 0
 #include "prelude/cpu.h"
 #define KW_LANES_C 1
 #define KW_TILE 2

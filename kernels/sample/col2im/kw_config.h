@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v4-bf16. conv.gemm_col2im conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0 */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v4-bf16. conv.gemm_col2im conv_bwd_data bf16 isa=avx512 math=dp tile_w=2 vecs=1 band=0 out=fp8 epilogue=tanh,add:fp16,clamp:-1:1 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"
@@ -7,7 +7,16 @@
 #define KW_MATH 1
 #define KW_PAIR 2
 #define KW_BACKWARD 1
+#define KW_OUT 3
+#define KW_EPILOGUE 1
+#define KW_EPILOGUE_LONG 1
+#define KW_EPILOGUE_PLACED 0
+#define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL) \
+    v = F(tanh)(v); \
+    v = v + ALL(fp16, 0); \
+    v = F(clamp)(v, -1.0f, 1.0f);
 #include "prelude/cpu.h"
+#include "prelude/epilogue_cpu.h"
 #define KW_TILE_ROWS 1
 #define KW_TILE_COLS 2
 #define KW_TILE_VECS 1

@@ -7,6 +7,10 @@
 #define KW_MATH 0
 #define KW_PAIR 1
 #define KW_BACKWARD 0
+#define KW_OUT 0
+#define KW_EPILOGUE 0
+#define KW_EPILOGUE_LONG 0
+#define KW_EPILOGUE_PLACED 0
 #include "prelude/cpu.h"
 #define KW_MERGE 0
 #define KW_TILE_ROWS 1

@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v3. gemm.tiled gemm fp16 isa=avx2 math=fma tile_m=2 vecs=1 band=0 ahead=0 */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v3. gemm.tiled gemm fp16 isa=avx2 math=fma tile_m=2 vecs=1 band=0 ahead=0 out=fp32 epilogue=bias:fp32,gelu,add:bf16 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"
@@ -7,7 +7,16 @@
 #define KW_MATH 0
 #define KW_PAIR 1
 #define KW_BACKWARD 0
+#define KW_OUT 0
+#define KW_EPILOGUE 1
+#define KW_EPILOGUE_LONG 1
+#define KW_EPILOGUE_PLACED 1
+#define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL) \
+    v = v + CHANNEL(fp32, 0); \
+    v = F(gelu)(v); \
+    v = v + ALL(bf16, 1);
 #include "prelude/cpu.h"
+#include "prelude/epilogue_cpu.h"
 #define KW_POINTWISE 0
 #define KW_TILE_ROWS 1
 #define KW_TILE_COLS 2

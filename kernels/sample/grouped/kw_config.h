@@ -1,4 +1,4 @@
-/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v4. conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 taps_h=1 taps_w=3 stride=1 block=0 */
+/* kw_config.h: a sample, made by tools/make_samples.sh for x86-64-v4. conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=2 taps_h=1 taps_w=3 stride=1 block=0 out=int8 epilogue=scale_channel:fp32,leaky_relu,multiply:int8 */
 #ifndef KW_CONFIG_H
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"
@@ -7,7 +7,16 @@
 #define KW_MATH 0
 #define KW_PAIR 1
 #define KW_BACKWARD 0
+#define KW_OUT 5
+#define KW_EPILOGUE 1
+#define KW_EPILOGUE_LONG 0
+#define KW_EPILOGUE_PLACED 1
+#define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL) \
+    v = v * CHANNEL(fp32, 0); \
+    v = F(leaky_relu)(v, 0.01f); \
+    v = v * ALL(int8, 1);
 #include "prelude/cpu.h"
+#include "prelude/epilogue_cpu.h"
 #define KW_TILE_H 1
 #define KW_TILE_W 2
 #define KW_TAPS_H 1

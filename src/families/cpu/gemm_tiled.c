@@ -116,6 +116,7 @@ const kw_family kw_family_gemm_tiled = {
     .name = "gemm.tiled",
     .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",
     .kind = KW_KIND_CPU,
+    .fuses = true,
     .tiles = true,
     .pitched = true,
     .ops = 1u << KW_GEMM,

@@ -306,13 +306,14 @@ bool kw_expected_trusted(const kw_expected *expected) {
 
 /* --- comparison --- */
 
-/* Elements that hold poison still, and gaps that do not. Of int8 any byte may be a result. */
+/* Elements that hold poison still, and gaps that do not. */
 static void count_unwritten(kw_comparison *c, const unsigned char *piece, int64_t first, int64_t count) {
     const kw_problem *problem = &c->expected->problem;
     kw_tensor result = kw_problem_result(problem);
     size_t width = kw_dtype_size(kw_problem_dtype(problem, result));
     uint64_t poison = 0x0101010101010101ULL * c->poison;
-    bool dense = kw_problem_is_dense(problem), any_byte = kw_problem_dtype(problem, result) == KW_INT8;
+    /* Of a type of one byte any may be a result: fp8's poison is its NaN, which is what too large a value becomes. */
+    bool dense = kw_problem_is_dense(problem), any_byte = width == 1;
     if (dense && any_byte) {
         return;
     }
@@ -348,6 +349,15 @@ static double at_most(double value) {
     return value < KW_ERROR_MOST ? value : KW_ERROR_MOST; /* also when value is not a number */
 }
 
+/* Whether what the kernel gave is what the type has for values beyond its range, and the value may lie there. */
+static bool is_beyond_range(kw_dtype output, double got, double wanted, double allowed) {
+    if (isfinite(got)) {
+        return false;
+    }
+    double most = rounded_value(output, wanted + copysign(allowed, wanted));
+    return isnan(most) ? isnan(got) : got == most;
+}
+
 static void compare_value(kw_comparison *c, kw_dtype output, int64_t index, double got) {
     const kw_expected *e = c->expected;
     double wanted = e->value[c->next], distance = fabs(got - wanted);
@@ -355,7 +365,7 @@ static void compare_value(kw_comparison *c, kw_dtype output, int64_t index, doub
     if (!e->exact && c->sum_error > 0) { /* times nothing where the data is exact */
         allowed += c->sum_error * (double)e->magnitude[c->next];
     }
-    if (got == wanted) {
+    if (got == wanted || is_beyond_range(output, got, wanted, allowed)) {
         return;
     }
     c->error = fmax(c->error, at_most(distance / allowed));

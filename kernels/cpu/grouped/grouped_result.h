@@ -1,0 +1,90 @@
+/* grouped_result.h: how kw_tile() of grouped.c writes its results. With an epilogue (prelude/epilogue_cpu.h) a pixel outside the image has
+ * no place, and is left out; and the last vector of channels, which overlaps its neighbour, writes its own channels only: a step's tensor
+ * may be the result itself, and a channel that is written twice would go through the steps twice. */
+#ifdef KW_ROW_PAIRS
+#define KW_PARTS_OF_SUM 2 /* vectors */
+#else
+#define KW_PARTS_OF_SUM 1
+#endif
+
+#if KW_EPILOGUE
+#define KW_AND_CHANNELS(at) , at /* an argument more */
+
+/* Which channels the vectors of a sum hold, and which of them it writes. */
+typedef struct kw_channels {
+    kw_place place;
+    kw_i64 first, end;   /* lanes of those written, of KW_CHANNELS */
+    kw_i64 bytes, total; /* of the result: its size, its channels */
+} kw_channels;
+
+/* Of no vector yet. */
+KW_INLINE kw_channels kw_channels_of(const kw_kernel_args *a) {
+    const kw_i64 *to = KW_BACKWARD ? a->in : a->out;
+    kw_i64 total = a->groups * KW_DST_GROUP;
+    return (kw_channels){
+        .place = kw_place_at(a, kw_result(a), 0, 0), .bytes = a->n * to[0] * to[1] * to[2] * total * KW_OUT_BYTES, .total = total};
+}
+
+KW_INLINE const kw_channels *kw_channels_set(kw_channels *at, kw_i64 vector, kw_i64 channel) {
+    at->place.channel = channel;
+    at->first = vector * KW_CHANNELS - channel;
+    at->end = kw_min(KW_CHANNELS, at->total - channel);
+    return at;
+}
+
+/* A sum as the vectors of its channels in order. Those of pairs of filter rows lie in quarters of 128 bits, of low and high in turn. */
+#ifdef KW_ROW_PAIRS
+typedef kw_i64 kw_quarters __attribute__((vector_size(4 * KW_LANES)));
+#define KW_PART_OF_SUM(a, part)                                                                                                            \
+    ((part) ? (kw_vf)__builtin_shufflevector((kw_quarters)a##l, (kw_quarters)a##h, 4, 5, 12, 13, 6, 7, 14, 15)                             \
+            : (kw_vf)__builtin_shufflevector((kw_quarters)a##l, (kw_quarters)a##h, 0, 1, 8, 9, 2, 3, 10, 11))
+#else
+#define KW_PART_OF_SUM(a, part) a
+#endif
+#define KW_SPILL_SUM(a, i)                                                                                                                 \
+    for (int part = 0; part < KW_PARTS_OF_SUM; part++)                                                                                     \
+        sums[KW_PARTS_OF_SUM * (i) + part] = KW_PART_OF_SUM(a, part);
+/* Of a vector that is whole. */
+#define KW_RESULT_SUM(a, i)                                                                                                                \
+    if (kw_pixel_exists(at, dst + to[i])) {                                                                                                \
+        kw_result_x(dst + to[i], KW_PART_OF_SUM(a, 0), kw_place_of_part(at, dst + to[i], 0));                                              \
+        if (KW_PARTS_OF_SUM == 2)                                                                                                          \
+            kw_result_x(dst + to[i] + KW_LANES * KW_OUT_BYTES, KW_PART_OF_SUM(a, 1), kw_place_of_part(at, dst + to[i], 1));                \
+    }
+
+/* Where a vector of a pixel's is written. A pixel's number is made only where a step asks for it. */
+KW_INLINE kw_place kw_place_of_part(const kw_channels *at, const char *p, kw_i64 part) {
+    kw_place place = kw_place_lanes(at->place, at->first - part * KW_LANES, at->end - part * KW_LANES);
+    place.channel += part * KW_LANES;
+    place.row = kw_place_element(place, p) / at->total;
+    return place;
+}
+
+KW_INLINE int kw_pixel_exists(const kw_channels *at, const char *p) { return (kw_u64)(p - at->place.result) < (kw_u64)at->bytes; }
+
+KW_INLINE int kw_writes_all(const kw_channels *at) { return at->first == 0 && at->end == KW_CHANNELS; }
+
+/* All pixels of a tile. Functions are called for vectors that are not whole, in a loop of their own, so that the other has all registers. */
+KW_INLINE void kw_write_sums(const kw_vf *sums, char *dst, const kw_i64 *to, const kw_channels *at) {
+    if (KW_EPILOGUE_LONG && kw_writes_all(at)) {
+        kw_tables tables = kw_tables_of();
+        for (kw_i64 i = 0; i < KW_PIXELS; i++) {
+            char *p = dst + to[i];
+            if (!kw_pixel_exists(at, p)) continue;
+            kw_result_by(&tables, p, sums[KW_PARTS_OF_SUM * i], kw_place_of_part(at, p, 0));
+            if (KW_PARTS_OF_SUM == 2) kw_result_by(&tables, p + KW_LANES * KW_OUT_BYTES, sums[2 * i + 1], kw_place_of_part(at, p, 1));
+        }
+        return;
+    }
+    for (kw_i64 i = 0; i < KW_PARTS_OF_SUM * KW_PIXELS; i++) {
+        char *p = dst + to[i / KW_PARTS_OF_SUM];
+        kw_i64 part = i % KW_PARTS_OF_SUM;
+        if (kw_pixel_exists(at, p)) kw_result_lanes(p + part * KW_LANES * KW_OUT_BYTES, sums[i], kw_place_of_part(at, p, part));
+    }
+}
+
+#else
+
+#define KW_AND_CHANNELS(at)
+
+#endif
