@@ -3,10 +3,15 @@
 #include "families/cpu/cpu_rules.h"
 
 #include "problem/pitch.h"
+#include "problem/epilogue.h"
 #include "problem/view.h"
 
 enum { SPARE_PIXELS = 128, SPARE_CHANNELS = 128 };
 #define MOST_ELEMENTS 281474976710656.0 /* 2^48: 1 PiB of fp32, for each of 2^10 threads */
+
+static bool first_is_bare(const kw_rule_case *c) {
+    return c->problem->layout == KW_CHANNELS_LAST || kw_epilogue_is_bare(&c->problem->epilogue);
+}
 
 static bool walks_are_few(const kw_rule_case *c) {
     return kw_problem_walks_are_few(c->problem);
@@ -45,6 +50,7 @@ static bool conv_sizes_are_counted(const kw_rule_case *r) {
 }
 
 const kw_rule kw_cpu_conv_rules[] = {
+    {"first_bare", "channels-first tensors have no epilogue; take channels last", first_is_bare},
     {"few_phases", "a stride has too many phases: more than 4096 in all, or with the filter's taps more than 2^20", walks_are_few},
     {"extents_counted", "an extent with its padding, the dilated filter and 128 strides is at most 2^30, a filter 2^20",
      conv_extents_are_counted},

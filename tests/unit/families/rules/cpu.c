@@ -24,6 +24,7 @@ static const rule_example direct_rows[] = {
     {"", "conv_fwd int8", "isa=avx2 math=wide tile_w=6 edge=pad", "x86-64-v3", NULL},
     {"", "conv_fwd int8", "isa=avx2 math=dp tile_w=6 edge=pad", "x86-64-v3-vnni", NULL},
     {"arch_isa", "conv_fwd fp32", "", "x86-64-v9", NULL},
+    {"first_bare", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3 epilogue=relu"},
     {"few_phases", "conv_bwd_data fp32", "", "x86-64-v4", "conv_bwd_data fp32 nhwgc c8 k8 i65x64 f3x3 s65x64"},
     {"few_phases", "conv_bwd_data fp32", "", "x86-64-v4", "conv_bwd_data fp32 nwgc c8 k8 i4096 f300 s4096 p1"},
     {"extents_counted", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 nwgc c8 k8 i1073741824 f1"},
