@@ -177,11 +177,11 @@ def main():
                 with tree.mutant(name, mutated):
                     if is_c:
                         verdict = judge_c(tree, lines, tests, folder, name, number, asked.jobs)
-                        code = tree.code(name) if verdict == "survived" else None
+                        code = tree.code(name) if verdict in ("survived", "not run") else None
                     else:
                         verdict = judge.verdict()
                 if code and code != tree.code(name):
-                    verdict, code = judge_plain(plain, plain_tests, folder, name, mutated), None
+                    verdict, code = verdict if verdict == "not run" else judge_plain(plain, plain_tests, folder, name, mutated), None
                 if verdict == "does not compile" or code:  # the same machine code
                     continue
                 taken += 1

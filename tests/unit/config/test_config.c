@@ -194,11 +194,33 @@ static void families_describe_themselves(void **state) {
     assert_int_equal(kw_family_describe(&text, "test.wide", &err), KW_OK);
     assert_non_null(strstr(text, "tile_w"));
     assert_non_null(strstr(text, "1..28"));
+    assert_non_null(strstr(text, "\noperations: conv_fwd conv_bwd_data\n"));
+    assert_non_null(strstr(text, "\ntypes: fp32 bf16\n"));
     kw_free(text);
     assert_int_equal(kw_family_describe(&text, NULL, &err), KW_OK);
     assert_non_null(strstr(text, "test.plain"));
     kw_free(text);
     assert_int_equal(kw_family_describe(&text, "nothing", &err), KW_MISSING);
+}
+
+static void the_first_three_words_are_read_whatever_the_family(void **state) {
+    (void)state;
+    kw_error err = {0};
+    kw_config_info info;
+    assert_int_equal(kw_config_info_read(&info, "some.family conv_bwd_data bf16 tile=3", &err), KW_OK);
+    assert_string_equal(info.family, "some.family");
+    assert_true(info.op == KW_CONV_BWD_DATA && info.dtype == KW_BF16);
+    static const char *const bad[] = {"", "some.family", "some.family gemm", "some.family gems fp32", "some.family gemm fp33"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(kw_config_info_read(&info, bad[i], &err), KW_MALFORMED);
+    }
+    /* A name of 63 letters fits, one of 64 does not. */
+    for (int size = 63; size <= 64; size++) {
+        char text[96];
+        memset(text, 'a', 64);
+        snprintf(text + size, sizeof text - 64, " gemm fp32");
+        assert_int_equal(kw_config_info_read(&info, text, &err), size < 64 ? KW_OK : KW_MALFORMED);
+    }
 }
 
 static void small_work_gets_few_threads(void **state) {
@@ -234,6 +256,7 @@ int main(void) {
         cmocka_unit_test(configs_run_only_where_the_machine_can),
         cmocka_unit_test(a_config_serves_only_its_own_problems),
         cmocka_unit_test(families_describe_themselves),
+        cmocka_unit_test(the_first_three_words_are_read_whatever_the_family),
         cmocka_unit_test(small_work_gets_few_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

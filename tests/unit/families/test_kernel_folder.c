@@ -175,6 +175,31 @@ static void a_file_that_includes_itself_is_an_error(void **state) {
     kw_text_drop(&source);
 }
 
+/* Files one in another, as many as may be and one more. */
+static void includes_are_nested_sixteen_deep_at_most(void **state) {
+    const copy_of_kernels *c = *state;
+    kw_config config = parsed(CPU_CONFIG);
+    for (int files = 16; files <= 17; files++) {
+        kw_text source;
+        kw_error err = {0};
+        for (int i = 0; i < files; i++) {
+            char path[4 * SCRATCH_MAX], line[64] = "";
+            if (i) {
+                snprintf(path, sizeof path, "%s/deep%d.h", c->kernels, i);
+            } else {
+                touched_path(path, c, &config);
+            }
+            if (i + 1 < files) {
+                snprintf(line, sizeof line, "#include \"deep%d.h\"\n", i + 1);
+            }
+            scratch_write(path, line, strlen(line), 0644);
+        }
+        setenv("KW_KERNELS", c->kernels, 1);
+        assert_int_equal(make_source(&source, &config, (kw_code){0}, &err), files > 16 ? KW_MALFORMED : KW_OK);
+        kw_text_drop(&source);
+    }
+}
+
 /* Without them a text would read its arguments as words without names. */
 static void each_text_names_its_params(void **state) {
     (void)state;
@@ -196,6 +221,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_missing_file_is_one_error, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(a_header_that_the_library_reads_too_must_be_the_same, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(a_file_that_includes_itself_is_an_error, make_copy, drop_copy),
+        cmocka_unit_test_setup_teardown(includes_are_nested_sixteen_deep_at_most, make_copy, drop_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
