@@ -8,7 +8,7 @@ return {
             isa = arch.isa,
             math = (include "tables/isa").maths(arch, dtype),
             tile_h = { 1, 2 },
-            tile_w = { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28, 32, 48, 64 },
+            tile_w = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28, 32, 48, 64 },
             vecs = { 1, 2, 3, 4 },
             band = { 0, 4 },
             edge = { "skip", "pad" },

@@ -20,13 +20,17 @@ local function preferred(c, arch)
     return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
 end
 
--- tile_h, tile_w, vecs, edge; int8 has edge=pad alone
+-- tile_h, tile_w, vecs, edge; as many widths as rows may have, for what a tile has more than its row is lost; int8 has edge=pad alone
 local direct = {
     avx512 = {
         { 1, 14, 2, "skip" }, { 1, 7, 2, "skip" }, { 2, 7, 2, "skip" }, { 1, 8, 2, "pad" }, { 1, 8, 3, "pad" }, { 1, 9, 3, "pad" },
+        { 1, 8, 1, "skip" }, { 1, 10, 1, "skip" }, { 1, 16, 1, "skip" }, { 1, 5, 2, "skip" }, { 1, 6, 2, "skip" }, { 1, 9, 2, "skip" },
+        { 1, 10, 2, "skip" }, { 1, 4, 3, "skip" }, { 1, 5, 3, "skip" }, { 1, 6, 3, "skip" }, { 1, 7, 3, "skip" }, { 1, 3, 4, "skip" },
+        { 1, 4, 4, "skip" }, { 1, 5, 4, "skip" }, { 1, 6, 4, "skip" }, { 2, 4, 3, "skip" }, { 1, 8, 2, "skip" }, { 1, 8, 3, "skip" },
         { 1, 6, 4, "pad" }, { 1, 11, 2, "skip" }, { 1, 12, 2, "pad" }, { 1, 13, 2, "skip" }, { 1, 14, 1, "pad" }, { 1, 28, 1, "skip" },
     },
     avx2 = {
+        { 1, 3, 3, "skip" }, { 1, 4, 2, "skip" }, { 1, 8, 1, "skip" }, { 1, 10, 1, "skip" },
         { 1, 6, 2, "skip" }, { 1, 6, 2, "pad" }, { 1, 4, 3, "pad" }, { 1, 5, 2, "pad" }, { 1, 7, 1, "skip" }, { 1, 13, 1, "skip" },
         { 1, 14, 1, "skip" }, { 2, 7, 1, "skip" },
     },
@@ -79,6 +83,7 @@ local merged = {
 local weight = {
     avx512 = {
         { "c", 8, 2, 0, 0 }, { "c", 16, 1, 0, 0 }, { "c", 14, 2, 0, 0 }, { "c", 4, 6, 0, 0 }, { "k", 8, 3, 0, 0 },
+        { "c", 6, 2, 0, 0 }, { "k", 6, 2, 0, 0 }, { "c", 6, 2, 1, 0 }, { "k", 6, 2, 1, 0 },
         { "c", 8, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 7, 2, 1, 1 }, { "k", 7, 1, 1, 1 },
     },
     avx2 = {
@@ -89,7 +94,7 @@ local weight = {
 local narrow_weight = {
     avx512 = {
         { "c", 8, 2, 1, 0 }, { "c", 16, 1, 1, 0 }, { "c", 14, 2, 1, 0 }, { "c", 4, 6, 1, 0 }, { "k", 8, 3, 1, 0 },
-        { "c", 4, 1, 1, 0 }, { "k", 7, 2, 1, 1 }, { "k", 7, 1, 1, 1 },
+        { "c", 4, 1, 1, 0 }, { "k", 7, 2, 1, 1 }, { "k", 7, 1, 1, 1 }, { "c", 6, 2, 1, 0 }, { "k", 6, 2, 1, 0 },
     },
     avx2 = { { "c", 6, 2, 1, 0 }, { "c", 4, 2, 1, 0 }, { "k", 6, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 6, 2, 1, 1 } },
 }

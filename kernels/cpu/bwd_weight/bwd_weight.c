@@ -3,13 +3,17 @@
  * Both factors are contiguous in their channels, so nothing is transposed: one tensor's channels are spread one by one, the other's fill
  * the lanes. A unit is one tile of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by
  * box (images, depth, rows, columns), so that a box stays in the second-level cache for all units of the thread; sums of unfinished units
- * wait in shared memory. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as bf16 pairs. KW_MERGE: the
+ * wait in shared memory. KW_OWN: what is said of a group is done for a vector of output channels, whatever groups they are of, and the
+ * copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as bf16 pairs. KW_MERGE: the
  * taps of a filter row and the channels, which are one run of the copied row, are worked on as channels. */
 #include "cpu/bwd_weight/args.h"
 #define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"
 
 #include "cpu/bwd_weight/bwd_weight_tile.h"
+#if KW_OWN
+#include "cpu/lib/own_lanes.h"
+#endif
 
 #define KW_WIDTH (KW_VECS * KW_LANES)
 #define KW_PADDED (KW_MERGE || KW_DP) /* columns of the copy include the padding, and no tap clips them */
@@ -183,6 +187,38 @@ static void copy_box(side *to, char *at, const copy *c, int merged) {
 }
 #endif
 
+#if KW_OWN
+/* Row by row; a pixel's channels, each a vector, lie side by side, and so do the pixels. */
+static void copy_own(side *to, char *at, const copy *c, const kw_own *own) {
+    const side *t = &c->tensor;
+    kw_i64 columns = t->count[KW_BOX_W], pixel = t->step[KW_BOX_W];
+    set_steps(to, c->channels * KW_VECTOR);
+    to->at = at;
+    to->block = KW_TILE * KW_VECTOR;
+    for (kw_i64 i = 0; i < to->count[KW_BOX_N] * to->count[KW_BOX_D] * to->count[KW_BOX_H]; i++) {
+        kw_i64 h = i % to->count[KW_BOX_H], d = i / to->count[KW_BOX_H] % to->count[KW_BOX_D];
+        kw_i64 n = i / to->count[KW_BOX_H] / to->count[KW_BOX_D];
+        const char *row = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
+                          (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H];
+        for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, at += to->step[KW_BOX_W]) {
+            kw_i64 col = to->low[KW_BOX_W] + j * c->step, partner = col + c->zip;
+            const char *second = KW_DP && partner >= 0 && partner < columns ? row + partner * pixel : 0;
+            if (col >= 0 && col < columns) {
+                kw_own_copy(at, own, row + col * pixel, second, c->channels, KW_OWN_VALUES, c->end);
+                continue;
+            }
+            for (kw_i64 b = 0; b < c->channels * KW_VECTOR; b += KW_VECTOR)
+                kw_put(at + b, (kw_vf){0});
+            if (second) {
+                kw_own_copy(at, own, second, 0, c->channels, KW_OWN_VALUES, c->end);
+                for (kw_i64 b = 0; b < c->channels * KW_VECTOR; b += KW_VECTOR)
+                    kw_put(at + b, (kw_vf)((kw_vu)kw_load(at + b) << 16));
+            }
+        }
+    }
+}
+#endif
+
 /* The box as tiles read it; of a copy, the blocks that the share's units need. */
 static void open_box(share *s, char *memory) {
     const kw_kernel_args *a = s->args;
@@ -195,11 +231,22 @@ static void open_box(share *s, char *memory) {
     vectors->block0 = block0;
     vectors->block1 = block1;
     spread->block1 = s->b_blocks;
+#if KW_OWN
+    kw_own own = kw_own_of(a, s->group, a->k, a->c);
+    y.channels = s->k;
+    view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, own.first * a->c);
+    view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * KW_LANES);
+#else
     view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * a->c);
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * a->k);
+#endif
     x.end = a->x + a->n * x.tensor.step[KW_BOX_N];
     y.end = a->y + a->n * y.tensor.step[KW_BOX_N];
+#if KW_OWN
+    copy_own(&s->x, memory, &x, &own);
+#else
     copy_box(&s->x, memory, &x, KW_MERGE);
+#endif
     copy_box(&s->y, memory + a->params.copy_y_at, &y, 0);
 #else
     (void)memory;
@@ -292,7 +339,7 @@ static void store_sums(const share *s, const place *at, const char *sums) {
     kw_i64 c0 = x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_channel(x_block, KW_X_WIDTH, s->c);
     kw_i64 k0 = y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_channel(y_block, KW_Y_WIDTH, s->k);
     for (kw_i64 k = k0; k < k1; k++) {
-        char *to = s->args->w + ((s->group * s->k + k) * s->taps + at->tap) * s->c * KW_OUT_BYTES;
+        char *to = s->args->w + ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + at->tap) * s->c * KW_OUT_BYTES;
 #if KW_EPILOGUE
         for (kw_i64 c = c0; c < c1; c += KW_LANES)
             store_vector(s, to + c * KW_OUT_BYTES, sums, k - k_first, c - c_first, c1 - c);
@@ -381,13 +428,14 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
         s.dilation[KW_BOX_D + i] = a->dilation[i];
         s.reach[KW_BOX_D + i] = (a->filter[i] - 1) * a->dilation[i];
     }
-    s.v_blocks = ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
+    s.v_blocks = KW_OWN ? 1 : ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
     s.b_blocks = ceil_div(KW_LANES_C ? s.k : s.c, KW_TILE);
     kw_i64 units = s.v_blocks * s.taps * s.b_blocks;
     for (kw_i64 unit = begin; unit < end; unit = s.group * units + s.last) {
         s.group = unit / units;
         s.first = unit - s.group * units;
         s.last = kw_min(end - s.group * units, units);
+        if (KW_OWN) s.k = kw_min(KW_LANES, a->groups * a->k - s.group * KW_LANES);
         sum_share(&s, memory);
     }
 }

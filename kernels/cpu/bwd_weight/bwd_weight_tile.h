@@ -33,15 +33,23 @@ typedef struct kw_weight_job {
 #define KW_LOAD_VECTOR(row, i)                                                                                                             \
     kw_vf v##i = kw_load(v + (i)*KW_VECTOR);                                                                                               \
     KW_KEEP(v##i);
-#if KW_DP
+#if KW_OWN /* a copied element is a vector, each lane's own value */
+#define KW_ELEMENT KW_VECTOR
+#define KW_SPREAD(p) kw_load(p)
+#elif KW_DP
+#define KW_ELEMENT 4
 #define KW_SPREAD(p) kw_spread_word(p)
+#else
+#define KW_ELEMENT 4
+#define KW_SPREAD(p) kw_spread(p)
+#endif
+#if KW_DP
 #define KW_MULTIPLY(row, i) a##row##_##i = kw_dp(a##row##_##i, x, v##i);
 #else
-#define KW_SPREAD(p) kw_spread(p)
 #define KW_MULTIPLY(row, i) a##row##_##i += x * v##i;
 #endif
 #define KW_MULTIPLY_ROW(row)                                                                                                               \
-    x = KW_SPREAD(b + (row)*4);                                                                                                            \
+    x = KW_SPREAD(b + (row)*KW_ELEMENT);                                                                                                         \
     if (KW_VECS > 1) KW_KEEP(x);                                                                                                           \
     KW_EACH_VECTOR(KW_MULTIPLY, row)
 

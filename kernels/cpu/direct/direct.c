@@ -1,5 +1,6 @@
 /* direct.c: convolution by tiles straight over a zero-padded copy of the rows that a unit needs; forward and backward data alike, by way
- * of walks (prelude/cpu.h). Families conv.direct and conv.direct_1st (KW_MERGE: the columns of a filter row and the channels are one run).
+ * of walks (prelude/cpu.h). Families conv.direct, conv.direct_1st (KW_MERGE: the columns of a filter row and the channels are one run) and
+ * conv.any_groups (KW_TILE_OWN: a unit's result channels are one vector, whatever groups they are of, and its copy is own_lanes.h's).
  *
  * A unit is one image, group, walk of each axis, depth, block of output rows and columns, and part of the output channels. Its copy is
  * dense in memory at the type the tile reads, so the tile needs no test for edges: columns are padded with zeros, rows outside the image
@@ -10,6 +11,9 @@
 #include "kw_config.h"
 
 #include "cpu/lib/tile.h"
+#if KW_TILE_OWN
+#include "cpu/lib/own_lanes.h"
+#endif
 
 KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it");
 
@@ -44,6 +48,20 @@ static kw_i64 run_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + kw_run
 static kw_i64 taps_of(const kw_kernel_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
 static kw_i64 block_bytes(const kw_kernel_args *a) { return taps_of(a) / (KW_MERGE ? a->filter[2] : 1) * run_bytes(a); }
 
+/* What units and packed weights count by, groups or vectors of result channels; of each: blocks of result channels, the first result
+ * channel, and how many there are from that on. */
+#if KW_TILE_OWN
+static kw_i64 shares_of(const kw_kernel_args *a) { return ceil_div(a->groups * DST_CHANNELS(a), KW_LANES); }
+static kw_i64 blocks_of(const kw_kernel_args *a) { return (void)a, 1; }
+static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return (void)a, share * KW_LANES; }
+static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return a->groups * DST_CHANNELS(a) - share * KW_LANES; }
+#else
+static kw_i64 shares_of(const kw_kernel_args *a) { return a->groups; }
+static kw_i64 blocks_of(const kw_kernel_args *a) { return ceil_div(DST_CHANNELS(a), KW_BLOCK); }
+static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return share * DST_CHANNELS(a); }
+static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return (void)share, DST_CHANNELS(a); }
+#endif
+
 /* A block's part of one axis: pixels at..at+count-1 of the walk read source positions low..high-1 (rows only those inside the image, when
  * tiles are one row high). */
 typedef struct side {
@@ -52,7 +70,7 @@ typedef struct side {
 } side;
 
 typedef struct block {
-    kw_i64 n, group, part;
+    kw_i64 n, share, part;
     kw_i64 first_run; /* runs of the walks before these, in packed order */
     side axis[3];
 } block;
@@ -96,19 +114,44 @@ static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
         later_taps *= all;
 #endif
     }
-    b->group = unit % a->groups;
-    b->n = unit / a->groups;
+    b->share = unit % shares_of(a);
+    b->n = unit / shares_of(a);
     return good;
 }
 
-/* Packed order: group, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
+#if KW_TILE_OWN && KW_BACKWARD
+/* kw_pack_run() for result channels of which each group's stand by themselves; w: the tap of the first group. */
+static void pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
+    kw_i64 row = taps_of(a) * a->c;
+    for (kw_i64 lane = 0; lane < KW_LANES; lane++, to += 4) {
+        kw_i64 channel = kw_min(first + lane, a->groups * a->c - 1);
+        const char *from = w + (channel / a->c * a->k * row + channel % a->c) * KW_BYTES;
+        for (kw_i64 e = 0; e < a->k; e += KW_PAIR) {
+            const char *at = from + e * row * KW_BYTES;
+#if KW_DP
+            kw_u32 high = e + 1 < a->k ? *(const kw_u16_u *)(at + row * KW_BYTES) : 0;
+            *(kw_u32 *)(to + e / KW_PAIR * KW_VECTOR) = *(const kw_u16_u *)at | high << 16;
+#else
+            *(float *)(to + e * KW_VECTOR) = kw_load_1(at);
+#endif
+        }
+    }
+}
+#endif
+
+/* Packed order: share, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
 static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
-    kw_i64 blocks = ceil_div(DST_CHANNELS(a), KW_BLOCK), row = taps_of(a) * a->c;
+    kw_i64 blocks = blocks_of(a), row = taps_of(a) * a->c;
     kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
-    (void)thread_memory;
+    (void)thread_memory, (void)element;
     for (kw_i64 unit = begin; unit < end; unit++) {
-        kw_i64 first = unit % blocks * KW_BLOCK;
+        kw_i64 first = unit % blocks * KW_BLOCK, left = results_from(a, unit / blocks) - first;
+#if KW_TILE_OWN
+        const char *w = a->w + (KW_BACKWARD ? 0 : first_result(a, unit) * channel * KW_BYTES);
+#else
         const char *w = a->w + (unit / blocks * a->k * row + first * channel) * KW_BYTES;
+#endif
+        (void)left;
         char *to = a->packed + unit * block_bytes(a);
         for (kw_i64 phase = 0, all = walks_of(a, 0) * walks_of(a, 1) * walks_of(a, 2); phase < all; phase++) {
             kw_i64 y_walks = walks_of(a, 1), x_walks = walks_of(a, 2);
@@ -118,20 +161,53 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
             for (kw_i64 t = 0; t < y.taps * z.taps * x.taps; t++, to += run_bytes(a)) {
                 kw_i64 ty = t / (z.taps * x.taps), tz = t / x.taps % z.taps, tx = t % x.taps;
                 kw_i64 tap = ((z.tap_start + tz * z.tap_step) * a->filter[1] + y.tap_start + ty * y.tap_step) * a->filter[2];
-                kw_pack_run(to, w + (tap + x.tap_start + tx * x.tap_step) * a->c * KW_BYTES, elements_of(a), element,
-                            DST_CHANNELS(a) - first, channel);
+                const char *from = w + (tap + x.tap_start + tx * x.tap_step) * a->c * KW_BYTES;
+#if KW_TILE_OWN && KW_BACKWARD
+                pack_run(a, to, from, first_result(a, unit));
+#else
+                kw_pack_run(to, from, elements_of(a), element, left, channel);
+#endif
             }
         }
     }
 }
 
-static void copy_row(const kw_kernel_args *a, const side *x, const char *from, char *to) {
+#if KW_TILE_OWN
+typedef kw_own reader;
+static reader reader_of(const kw_kernel_args *a, const block *b) { return kw_own_of(a, b->share, DST_CHANNELS(a), SRC_CHANNELS(a)); }
+
+/* A pixel's channels, for bf16 pairs two at a time; the last one of an odd number has a zero as its partner. */
+static void copy_pixel(const reader *r, const char *from, char *to, const char *end) {
+#if KW_DP
+    kw_i64 pairs = r->channels / 2;
+    if (pairs) kw_own_copy(to, r, from, 0, pairs, KW_OWN_WORDS, end);
+    if (r->channels % 2) kw_own_copy(to + pairs * KW_VECTOR, r, from + pairs * 4, 0, 1, KW_OWN_VALUES, end);
+#else
+    kw_own_copy(to, r, from, 0, r->channels, KW_OWN_VALUES, end);
+#endif
+}
+static kw_i64 first_group(const reader *r) { return r->first; }
+#else
+typedef kw_i64 reader;
+static reader reader_of(const kw_kernel_args *a, const block *b) { return (void)a, b->share; }
+static kw_i64 first_group(const reader *r) { return *r; }
+#endif
+
+static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
     kw_i64 channels = SRC_CHANNELS(a), pitch = channels * a->groups * KW_BYTES, pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
     kw_zero(to, (low - x->low) * pixel);
     kw_zero(to + (high - x->low) * pixel, (x->high - high) * pixel);
     to += (low - x->low) * pixel;
     from += low * pitch;
+#if KW_TILE_OWN
+    const kw_i64 *size = SRC_SIZE(a);
+    const char *end = SRC(a) + a->n * size[0] * size[1] * size[2] * pitch;
+    for (; low < high; low++, to += pixel, from += pitch)
+        copy_pixel(r, from, to, end);
+    return;
+#endif
+    (void)r;
     if (a->groups == 1 && pixel == channels * KW_WORD) { /* the whole row in one go */
         channels *= high - low;
         low = high - (high > low);
@@ -152,6 +228,7 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
     const side *y = &b->axis[1], *x = &b->axis[2];
     const kw_i64 *size = SRC_SIZE(a);
     kw_i64 channels = SRC_CHANNELS(a), slice;
+    reader r = reader_of(a, b);
     for (kw_i64 tz = 0; tz < b->axis[0].walk.taps; tz++) {
         if (!slice_of(a, b, tz, &slice)) continue;
         for (kw_i64 row = y->low; row < y->high; row++) {
@@ -160,7 +237,7 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
             if (row < 0 || row >= size[1]) {
                 kw_zero(at, (x->high - x->low) * a->params.pixel);
             } else {
-                copy_row(a, x, SRC(a) + (line * a->groups + b->group) * channels * KW_BYTES, at);
+                copy_row(a, x, &r, SRC(a) + (line * a->groups + first_group(&r)) * channels * KW_BYTES, at);
             }
         }
         to += a->params.slice;
@@ -205,7 +282,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_direct_params *p = &a->params;
     const kw_i64 *size = DST_SIZE(a);
-    kw_i64 channels = DST_CHANNELS(a), blocks = ceil_div(channels, KW_BLOCK), pitch = channels * a->groups * KW_OUT_BYTES;
+    kw_i64 channels = results_from(a, b->share), blocks = blocks_of(a), pitch = DST_CHANNELS(a) * a->groups * KW_OUT_BYTES;
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a);
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory};
@@ -218,9 +295,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const char *src = memory + p->copy_at + (y->walk.src_start - y->low) * p->row + (x->walk.src_start - x->low) * p->pixel;
     kw_i64 first =
         ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
-    char *dst = DST(a) + first * pitch + b->group * channels * KW_OUT_BYTES;
+    char *dst = DST(a) + first * pitch + first_result(a, b->share) * KW_OUT_BYTES;
     for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
-        job.w = a->packed + (b->group * blocks + k) * block_bytes(a);
+        job.w = a->packed + (b->share * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
             clip_runs(&job, a, &y->walk, r, runs, of_height);
@@ -231,7 +308,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
                 job.src = src + r * job.src_row + c * job.src_pixel;
                 job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
                 job.at = kw_place_moved(
-                    kw_place_steps(kw_place_at(a, DST(a), b->group * channels, first), x->walk.out_step, y->walk.out_step * size[2]),
+                    kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
                     k * KW_BLOCK, c, r);
                 kw_tile(&job);
             }

@@ -13,6 +13,7 @@
  *   KW_TILE_ODD    runs may end with half a pair (job->odd)     KW_TILE_AHEAD  a line of job->ahead is prefetched a step
  *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel where it does
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
+ *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
 
@@ -25,13 +26,19 @@
 #endif
 #define KW_DECLARE_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_DECLARE, pixel)
 #define KW_DECLARE_BASE(base, row, first) const char *base = job->src + run->src + (row)*job->src_row + (first)*s1;
-#define KW_ADVANCE_BASE(base, row, first) base += 4;
+#define KW_ADVANCE_BASE(base, row, first) base += KW_TILE_OWN ? KW_VECTOR : 4;
 
 #define KW_LOAD_WEIGHTS(pixel, v)                                                                                                          \
     kw_vf w##v = kw_load(w + (v)*KW_VECTOR);                                                                                               \
     KW_KEEP(w##v);
-#if KW_MATH != 0
+#if KW_TILE_OWN
+#define KW_SPREAD(p) kw_load(p)
+#elif KW_MATH != 0
 #define KW_SPREAD(p) kw_spread_word(p)
+#else
+#define KW_SPREAD(p) kw_spread(p)
+#endif
+#if KW_MATH != 0
 #if KW_DP
 #define KW_MULTIPLY(pixel, v) a##pixel##_##v = kw_dp(a##pixel##_##v, x, w##v);
 #elif KW_QUADS
@@ -40,7 +47,6 @@
 #define KW_MULTIPLY(pixel, v) a##pixel##_##v = kw_dot_wide(a##pixel##_##v, x, w##v);
 #endif
 #else
-#define KW_SPREAD(p) kw_spread(p)
 #define KW_MULTIPLY(pixel, v) a##pixel##_##v += x * w##v;
 #endif
 /* x: what is spread. */

@@ -118,7 +118,11 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     const kw_tile *tile = &direct->tile;
     kw_tile_work work = kw_tile_work_of(config, tile);
     bool forward = problem->op == KW_CONV_FWD;
-    int64_t src = (forward ? d->c : d->k) / d->g, dst = (forward ? d->k : d->c) / d->g;
+    int64_t src = (forward ? d->c : d->k) / d->g, dst = (forward ? d->k : d->c) / d->g, shares = d->g;
+    if (tile->own) {
+        shares = kw_ceil_div(d->g * dst, work.block);
+        dst = work.block;
+    }
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_tile_steps(&work, elements),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
@@ -128,13 +132,15 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     c.rows = kw_round_up(direct->band ? kw_min(direct->band, c.height.pixels) : c.height.pixels, tile->rows);
     c.cols = kw_round_up(c.width.pixels, tile->cols);
     c.pixel = src * work.word;
-    if (direct->merge) {
+    if (tile->own) {
+        c.pixel = steps * KW_TILE_STEP_BYTES(work.block);
+    } else if (direct->merge) {
         c.spare = 4; /* the last step of a row's last pixel may end behind it */
     } else {
         c.pixel = kw_tile_pitch(4 * steps, c.width.step, tile->cols);
     }
     narrow(&c, tile, target->l2 / 2);
-    int64_t cells = d->n * d->g * c.depth.walks * c.depth.pixels * c.height.walks * c.width.walks * kw_ceil_div(c.width.pixels, c.cols);
+    int64_t cells = d->n * shares * c.depth.walks * c.depth.pixels * c.height.walks * c.width.walks * kw_ceil_div(c.width.pixels, c.cols);
     while (cells * kw_ceil_div(c.height.pixels, c.rows) * blocks < target->units && c.rows > tile->rows) {
         c.rows = kw_round_up(c.rows / 2, tile->rows);
     }
@@ -142,9 +148,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units);
 
     launch->stages = 2;
-    launch->stage[0] = (kw_stage){.units = d->g * blocks, .packs = true};
+    launch->stage[0] = (kw_stage){.units = shares * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
-    launch->packed_bytes = d->g * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
+    launch->packed_bytes = shares * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
     int64_t copy_at = kw_round_up(KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block) + runs * KW_DIRECT_RUN_BYTES, KW_LINE);
     launch->thread_bytes = copy_at + copy_bytes(&c, tile) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
@@ -158,7 +164,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
 
     double rows = (double)(tile->rows == 1 ? c.height.products : c.height.tiled);
     double tap_pixels = (double)c.depth.products * rows * (double)c.width.tiled / (double)(direct->merge ? d->filter[2] : 1);
-    double products = (double)(d->n * d->g * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
+    double products = (double)(d->n * shares * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
     launch->multiply_adds = products * (double)work.instructions;
     launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
     launch->copied_bytes =

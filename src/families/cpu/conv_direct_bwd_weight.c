@@ -2,6 +2,8 @@
  * cache; kernels/cpu/bwd_weight/bwd_weight.c is the kernel, bwd_weight_tile.h its register tile. A unit is one tile of sums of one tap:
  * with fewer of these than threads (few channels, a small filter), some threads rest; pixels are never shared out, so that sums need no
  * second pass. */
+#include "families/cpu/bwd_weight.h"
+
 #include "base/math.h"
 #include "cpu/bwd_weight/args.h"
 #include "families/cpu/cpu_rules.h"
@@ -38,8 +40,20 @@ static const kw_rule valid_rules[] = {
     {0},
 };
 
-static int64_t weight_vector_width(const kw_config *config) {
-    return (int64_t)kw_config_isa(config)->lanes * config->axis[VECS];
+static int64_t weight_vector_width(const kw_config *config, const kw_bwd_weight *how) {
+    return (int64_t)kw_config_isa(config)->lanes * how->vecs;
+}
+
+static kw_bwd_weight bwd_weight_of(const kw_config *config) {
+    const int32_t *axis = config->axis;
+    return (kw_bwd_weight){
+        .tile = axis[TILE],
+        .vecs = axis[VECS],
+        .box_kib = axis[BOX_KIB],
+        .lanes_c = axis[LANES] == LANES_C,
+        .copy = axis[COPY],
+        .merge = axis[MERGE],
+    };
 }
 
 static bool merged_row_is_dense(const kw_rule_case *c) {
@@ -49,9 +63,10 @@ static bool merged_row_is_dense(const kw_rule_case *c) {
 
 static bool tensors_hold_a_tile(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
-    int64_t width = weight_vector_width(c->config), tile = c->config->axis[TILE];
-    bool lanes_c = c->config->axis[LANES] == LANES_C;
-    return c->config->axis[COPY] || (d->c / d->g >= (lanes_c ? width : tile) && d->k / d->g >= (lanes_c ? tile : width));
+    kw_bwd_weight how = bwd_weight_of(c->config);
+    int64_t width = weight_vector_width(c->config, &how), tile = how.tile;
+    bool lanes_c = how.lanes_c;
+    return how.copy || (d->c / d->g >= (lanes_c ? width : tile) && d->k / d->g >= (lanes_c ? tile : width));
 }
 
 static const kw_rule fits_rules[] = {
@@ -64,17 +79,22 @@ static const kw_rule fits_rules[] = {
 typedef struct shape {
     bool dp, merge, padded;   /* columns of x are copied with the padding, and no tap clips them */
     int64_t out[4], in[3];    /* n and output extents */
+    int64_t groups;           /* or vectors of y's channels */
     int64_t c, k, taps;       /* with merge=1, c is a filter row's */
     int64_t x_width, y_width; /* channels of a block */
     int64_t x_blocks, y_blocks;
     int64_t x_pixel, y_pixel; /* bytes of a box's pixel, all blocks */
 } shape;
 
-static shape shape_of(const kw_config *config, const kw_problem *problem) {
+static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
-    bool merge = config->axis[MERGE], lanes_c = config->axis[LANES] == LANES_C, dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
-    int64_t width = weight_vector_width(config), tile = config->axis[TILE];
-    shape s = {.dp = dp, .merge = merge, .padded = dp || merge, .out = {d->n}, .k = d->k / d->g};
+    bool merge = how->merge, lanes_c = how->lanes_c, dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
+    int64_t width = weight_vector_width(config, how), tile = how->tile;
+    shape s = {.dp = dp, .merge = merge, .padded = dp || merge, .out = {d->n}, .groups = d->g, .k = d->k / d->g};
+    if (how->own) {
+        s.groups = kw_ceil_div(d->k, width);
+        s.k = width;
+    }
     kw_problem_output(s.out + 1, problem);
     s.c = d->c / d->g * (merge ? d->filter[2] : 1);
     s.taps = d->filter[0] * d->filter[1] * (merge ? 1 : d->filter[2]);
@@ -84,6 +104,9 @@ static shape shape_of(const kw_config *config, const kw_problem *problem) {
     s.y_blocks = kw_ceil_div(s.k, s.y_width);
     s.x_pixel = (merge ? d->c : s.x_blocks * s.x_width) * WORD;
     s.y_pixel = s.y_blocks * s.y_width * WORD;
+    if (how->own) {
+        s.x_pixel = d->c / d->g * width * WORD;
+    }
     return s;
 }
 
@@ -136,21 +159,22 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
     return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
-static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
+                          kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
-    shape s = shape_of(config, problem);
-    int64_t tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(config->axis[TILE], weight_vector_width(config)), box[4], boxes = 1;
-    choose_box(&s, d, config->axis[BOX_KIB] ? (int64_t)config->axis[BOX_KIB] * 1024 : box_budget(&s, d, target->l2), box);
-    *launch = (kw_launch){.stages = 1, .stage = {{.units = d->g * s.taps * s.x_blocks * s.y_blocks}}};
+    shape s = shape_of(how, config, problem);
+    int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile, width), box[4], boxes = 1;
+    choose_box(&s, d, how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2), box);
+    *launch = (kw_launch){.stages = 1, .stage = {{.units = s.groups * s.taps * s.x_blocks * s.y_blocks}}};
     kw_bwd_weight_params *params = kw_launch_params(launch, kw_bwd_weight_params);
     for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
         params->box[axis] = box[axis];
         boxes *= kw_ceil_div(s.out[axis], box[axis]);
     }
     /* Each block of a copy, and a merged row, may be overrun by a vector. */
-    int64_t spare = weight_vector_width(config) * WORD + KW_LINE, x = 0, y = 0;
-    if (config->axis[COPY]) {
-        x = kw_round_up(x_bytes(&s, d, box) + (s.x_blocks + 1) * spare + config->axis[TILE] * WORD, KW_LINE);
+    int64_t spare = width * WORD + KW_LINE, x = 0, y = 0;
+    if (how->copy) {
+        x = kw_round_up(x_bytes(&s, d, box) + (s.x_blocks + 1) * spare + how->tile * WORD * (how->own ? width : 1), KW_LINE);
         y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, KW_LINE);
     }
     params->copy_y_at = x;
@@ -159,28 +183,25 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
     launch->shared_bytes = boxes > 1 ? launch->stage[0].units * tile_bytes : 0;
 
     double pixels = (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)kw_problem_axis_products(problem, 1);
-    pixels *= s.dp       ? (double)(kw_ceil_div(s.out[KW_BOX_W], 2) * (config->axis[MERGE] ? 1 : d->filter[2]))
+    pixels *= s.dp       ? (double)(kw_ceil_div(s.out[KW_BOX_W], 2) * (how->merge ? 1 : d->filter[2]))
               : s.padded ? (double)s.out[KW_BOX_W]
                          : (double)kw_problem_axis_products(problem, 2);
-    double tiles = (double)(d->g * s.x_blocks * s.y_blocks), rows = config->axis[TILE], vecs = config->axis[VECS];
+    double tiles = (double)(s.groups * s.x_blocks * s.y_blocks), rows = how->tile, vecs = how->vecs;
     launch->multiply_adds = tiles * pixels * rows * vecs;
     launch->loads = tiles * pixels * (vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1);
     launch->copied_bytes =
-        2.0 * (double)(d->g * boxes) * (double)(config->axis[COPY] ? x + y : 0) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
-    if (config->axis[LANES] == LANES_K) { /* stores its sums one by one, each into a line of its own */
+        2.0 * (double)(s.groups * boxes) * (double)(how->copy ? x + y : 0) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
+    if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
     }
 }
 
-static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_reorder_launch(launch_last, config, problem, target, launch);
-}
-
 /* The lists by which kernels/cpu/bwd_weight/bwd_weight_tile.h unrolls its loops. */
-static void conv_direct_bwd_weight_emit(const kw_config *config, kw_text *text) {
-    int rows = config->axis[TILE], vecs = config->axis[VECS];
+void kw_bwd_weight_emit(const kw_bwd_weight *how, kw_text *text) {
+    int rows = how->tile, vecs = how->vecs;
     kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
-                 config->axis[LANES] == LANES_C, rows, vecs, config->axis[COPY], config->axis[MERGE]);
+                 how->lanes_c, rows, vecs, how->copy, how->merge);
+    kw_text_addf(text, "#define KW_OWN %d\n", how->own);
     kw_text_add(text, "#define KW_EACH_ROW(DO)");
     for (int r = 0; r < rows; r++) {
         kw_text_addf(text, " DO(%d)", r);
@@ -190,6 +211,20 @@ static void conv_direct_bwd_weight_emit(const kw_config *config, kw_text *text) 
         kw_text_addf(text, " DO(row, %d)", v);
     }
     kw_text_add(text, "\n");
+}
+
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_bwd_weight how = bwd_weight_of(config);
+    kw_bwd_weight_launch(&how, config, problem, target, launch);
+}
+
+static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_reorder_launch(launch_last, config, problem, target, launch);
+}
+
+static void conv_direct_bwd_weight_emit(const kw_config *config, kw_text *text) {
+    kw_bwd_weight how = bwd_weight_of(config);
+    kw_bwd_weight_emit(&how, text);
 }
 
 const kw_family kw_family_conv_direct_bwd_weight = {

@@ -12,6 +12,7 @@ typedef struct kw_tile {
     bool ahead; /* prefetches the next tile's pixels */
     bool skip;  /* runs in which all pixels read padding are left out, and the first or last pixel where it does */
     bool sums;  /* the tile is left in spill, as fp32, for the caller to add up; nothing is written to out */
+    bool own;   /* a pixel's step is a vector, each lane's own value */
     bool odd;   /* the last element of a run may lack its partner of a bf16 pair */
 } kw_tile;
 

@@ -48,6 +48,26 @@ static const rule_example direct_1st_rows[] = {
     {0},
 };
 
+static const rule_example any_groups_rows[] = {
+    {"", "conv_bwd_data bf16", "math=dp", ARCH, "conv_bwd_data bf16 nhwgc g3 c9 k15 i9x9 f3x3 d2x2"},
+    {"channels_last", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g3 c9 k15 i9x9 f3x3"},
+    {"several_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3"},
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g2 c192 k194 i9x9 f3x3"},
+    {"group_source", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g2 c194 k192 i9x9 f3x3"},
+    {"group_source", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc g2 c192 k194 i9x9 f3x3"},
+    {0},
+};
+
+static const rule_example any_groups_weight_rows[] = {
+    {"", "conv_bwd_weight bf16", "math=dp", ARCH, "conv_bwd_weight bf16 nhwgc g3 c9 k15 i9x9 f3x3"},
+    {"tile_registers", "conv_bwd_weight fp32", "isa=avx2 tile=15", NULL, NULL},
+    {"channels_last", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 ngchw g3 c9 k15 i9x9 f3x3"},
+    {"several_groups", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc c8 k8 i9x9 f3x3"},
+    {"group_source", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g2 c194 k192 i9x9 f3x3"},
+    {"merged_row", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g2 c6 k6 i9x9 f3x3 d1x2"},
+    {0},
+};
+
 static const rule_example pointwise_rows[] = {
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 s2x2"},
     {"filter_1", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3"},
@@ -101,6 +121,9 @@ static const rule_example merged_rows[] = {
 const rule_examples direct_rule_examples = {"conv.direct", "isa=avx512 math=fma tile_h=1 tile_w=14 vecs=2 band=0 edge=skip", direct_rows};
 const rule_examples gemm_tiled_rule_examples = {"gemm.tiled", "isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1", gemm_tiled_rows};
 const rule_examples direct_1st_rule_examples = {"conv.direct_1st", "isa=avx512 math=fma tile_w=7 vecs=2 band=0", direct_1st_rows};
+const rule_examples any_groups_rule_examples = {"conv.any_groups", "isa=avx512 math=fma tile_h=1 tile_w=7", any_groups_rows};
+const rule_examples any_groups_weight_rule_examples = {"conv.any_groups_weight", "isa=avx512 math=fma tile=12 merge=1 box=0",
+                                                       any_groups_weight_rows};
 const rule_examples pointwise_rule_examples = {"conv.pointwise", "isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1", pointwise_rows};
 const rule_examples bwd_weight_rule_examples = {"conv.direct_bwd_weight", "isa=avx512 math=fma lanes=c tile=8 vecs=2 copy=1 merge=0 box=0",
                                                 bwd_weight_rows};

@@ -1,0 +1,49 @@
+-- Groups of any width: a tile is tile_h x tile_w output pixels times one vector of output channels, which goes on from group to group.
+local default = {
+    avx512 = { { 1, 14 }, { 1, 7 }, { 1, 8 }, { 2, 7 }, { 1, 10 } },
+    avx2 = { { 1, 7 }, { 1, 12 }, { 1, 8 } },
+}
+
+local function listed(c)
+    for _, tile in ipairs(default[c.isa]) do
+        if tile[1] == c.tile_h and tile[2] == c.tile_w then
+            return true
+        end
+    end
+    return false
+end
+
+return {
+    family = "conv.any_groups",
+    ops = { "conv_fwd", "conv_bwd_data" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = arch.math[dtype],
+            tile_h = { 1, 2 },
+            tile_w = { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28 },
+        }
+    end,
+    rules = {
+        { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
+            return c.tile_h * c.tile_w >= 7
+        end },
+        { "tiles of two rows are for images whose rows are short", function(c, arch)
+            return c.tile_h == 1 or c.tile_w <= 7
+        end },
+    },
+    sets = {
+        full = true,
+        traits = true,
+        tiny = function(c, arch)
+            return c.isa == arch.isa[1] and c.tile_h == 1 and c.tile_w == 7
+        end,
+        default = function(c, arch)
+            return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c)
+        end,
+        tests = function(c, arch)
+            return c.tile_w <= 14 and (c.dtype ~= "fp16" or c.tile_w == 7)
+        end,
+    },
+}

@@ -1,0 +1,44 @@
+-- Weight gradient of groups of any width: a tile is tile input channels (merge: of the taps of a filter row) times one vector of output
+-- channels, which goes on from group to group.
+local default = {
+    avx512 = { { 3, 1, 0 }, { 6, 1, 0 }, { 9, 1, 0 }, { 12, 1, 0 }, { 14, 1, 0 }, { 16, 1, 0 }, { 18, 1, 0 }, { 14, 0, 0 }, { 4, 0, 0 } },
+    avx2 = { { 3, 1, 0 }, { 6, 1, 0 }, { 12, 1, 0 }, { 4, 0, 0 }, { 12, 0, 0 } },
+}
+
+local function listed(c)
+    for _, tile in ipairs(default[c.isa]) do
+        if tile[1] == c.tile and tile[2] == c.merge and tile[3] == c.box then
+            return true
+        end
+    end
+    return false
+end
+
+return {
+    family = "conv.any_groups_weight",
+    ops = { "conv_bwd_weight" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = arch.math[dtype],
+            tile = { 3, 4, 6, 7, 8, 9, 12, 14, 16, 18, 24 },
+            merge = { 0, 1 },
+            box = { 0, 24 },
+        }
+    end,
+    rules = {},
+    sets = {
+        full = true,
+        traits = true,
+        tiny = function(c, arch)
+            return c.isa == arch.isa[1] and c.tile == 12 and c.merge == 1 and c.box == 0
+        end,
+        default = function(c, arch)
+            return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c)
+        end,
+        tests = function(c, arch)
+            return c.dtype ~= "fp16" or c.tile == 12
+        end,
+    },
+}

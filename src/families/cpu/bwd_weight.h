@@ -1,0 +1,20 @@
+/* bwd_weight.h: the launch that conv.direct_bwd_weight and conv.any_groups_weight share; both run kernels/cpu/bwd_weight/bwd_weight.c. */
+#ifndef KW_FAMILIES_CPU_BWD_WEIGHT_H
+#define KW_FAMILIES_CPU_BWD_WEIGHT_H
+
+#include "config/isa.h"
+
+typedef struct kw_bwd_weight {
+    int32_t tile, vecs; /* spread channels and vectors of a tile */
+    int32_t box_kib;    /* KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it */
+    bool lanes_c;       /* the channels of x fill the vectors, not those of y */
+    bool copy;          /* a box is copied in the order of its use */
+    bool merge;         /* the taps of a filter row and the channels are worked on as channels */
+    bool own; /* in place of a group, a vector of y's channels, whatever groups they are of; implies copy, vecs 1 and not lanes_c */
+} kw_bwd_weight;
+
+void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
+                          kw_launch *launch);
+void kw_bwd_weight_emit(const kw_bwd_weight *how, kw_text *text);
+
+#endif
