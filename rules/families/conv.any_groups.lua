@@ -43,7 +43,7 @@ return {
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c)
         end,
         tests = function(c, arch)
-            return c.tile_w <= 14 and (c.dtype ~= "fp16" or c.tile_w == 7)
+            return c.tile_h == (c.tile_w <= 7 and 2 or 1) and (c.dtype ~= "fp16" or c.tile_w == 7)
         end,
     },
 }

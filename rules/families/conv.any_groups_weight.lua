@@ -38,7 +38,7 @@ return {
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c)
         end,
         tests = function(c, arch)
-            return c.dtype ~= "fp16" or c.tile == 12
+            return (c.dtype ~= "fp16" or c.tile == 12) and (c.merge == 0) == (c.box > 0)
         end,
     },
 }

@@ -49,7 +49,7 @@ typedef struct kw_weight_job {
 #define KW_MULTIPLY(row, i) a##row##_##i += x * v##i;
 #endif
 #define KW_MULTIPLY_ROW(row)                                                                                                               \
-    x = KW_SPREAD(b + (row)*KW_ELEMENT);                                                                                                         \
+    x = KW_SPREAD(b + (row)*KW_ELEMENT);                                                                                                   \
     if (KW_VECS > 1) KW_KEEP(x);                                                                                                           \
     KW_EACH_VECTOR(KW_MULTIPLY, row)
 

@@ -25,6 +25,7 @@
 #define KW_TILE_SKIP 0
 #define KW_TILE_AHEAD 0
 #define KW_TILE_SUMS 0
+#define KW_TILE_OWN 0
 #define KW_EACH_PIXEL(DO) DO(0, 0, p0, 0) DO(1, 1, p0, s1)
 #define KW_EACH_BASE(DO) DO(p0, 0, 0)
 #define KW_EACH_VECTOR(DO, pixel) DO(pixel, 0)
