@@ -46,6 +46,7 @@ static const kw_rule fits_rules[] = {
 
 static void conv_any_groups_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_direct direct = any_groups_direct(config);
+    *launch = (kw_launch){0};
     kw_direct_launch(&direct, config, problem, target, launch);
 }
 
