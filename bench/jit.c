@@ -202,7 +202,7 @@ static kw_status open_state(bench_state *state, kw_compiler *compiler, const cha
 }
 
 static void print_head(const bench_state *state, const kw_compiler *compiler, const char *set) {
-    char brand[64];
+    char brand[KW_BRAND_MAX];
     kw_cpu_brand(brand);
     printf("# What a kernel costs before it runs\n\n%s, %s %s, ", brand, compiler->kind, compiler->version);
     if (state->arch) {

@@ -191,7 +191,11 @@ static kw_status time_run(kw_error *err) {
     kw_plan_options options = {.size = sizeof(kw_plan_options), .mode = KW_FROZEN};
     status = status ? status : kw_plan_create(&s.plan, s.context, &problem, &options, err);
     if (!status) {
-        s.tensors = (kw_tensors){sizeof(kw_tensors), &x, &w, &y, aligned_alloc(64, (size_t)(kw_plan_workspace(s.plan) + 64) / 64 * 64)};
+        s.tensors = (kw_tensors){.size = sizeof(kw_tensors),
+                                 .x = &x,
+                                 .w = &w,
+                                 .y = &y,
+                                 .workspace = aligned_alloc(64, (size_t)(kw_plan_workspace(s.plan) + 64) / 64 * 64)};
         status = time_call("kw_plan_run of a 1 x 1 x 1 GEMM, kernel included", run, &s, err);
         free(s.tensors.workspace);
     }

@@ -304,7 +304,7 @@ static bool compare_all(request *r) {
         const char *name;
         bool busy, cold;
     } modes[] = {{"hot", false, false}, {"busy", true, false}, {"cold", false, true}, {"cold-busy", true, true}};
-    char brand[64];
+    char brand[KW_BRAND_MAX];
     bool good = true;
     run *runs = calloc(2, sizeof *runs);
     kw_cpu_brand(brand);
