@@ -49,16 +49,12 @@ kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor) {
     return problem->epilogue.converts ? problem->epilogue.output : kw_dtype_output(problem->dtype);
 }
 
-int64_t kw_problem_bytes(const kw_problem *problem) {
-    int64_t bytes = 0;
-    for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
-        bytes += kw_problem_values(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
+int64_t kw_problem_values(const kw_problem *problem, kw_tensor tensor) {
+    if (problem->op != KW_GEMM) {
+        return kw_problem_elements(problem, tensor);
     }
-    kw_extra extras[KW_EXTRA_MAX];
-    for (int i = kw_problem_extras(extras, problem) - 1; i >= 0; i--) {
-        bytes += extras[i].elements * (int64_t)kw_dtype_size(extras[i].dtype);
-    }
-    return bytes;
+    kw_matrix m = kw_problem_matrix(problem, tensor);
+    return (m.batch_step ? m.batch : 1) * m.lines * m.length;
 }
 
 /* Sum of (a i + b) / m rounded down, over i = 0..n-1, for n >= 0, m > 0, a, b >= 0, in a number of steps as of a greatest common divisor:

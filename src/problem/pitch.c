@@ -89,14 +89,6 @@ kw_status kw_pitches_check(const kw_problem *problem, kw_error *err) {
     return status;
 }
 
-int64_t kw_problem_values(const kw_problem *problem, kw_tensor tensor) {
-    if (problem->op != KW_GEMM) {
-        return kw_problem_elements(problem, tensor);
-    }
-    kw_matrix m = kw_problem_matrix(problem, tensor);
-    return (m.batch_step ? m.batch : 1) * m.lines * m.length;
-}
-
 int64_t kw_problem_place(const kw_problem *problem, kw_tensor tensor, int64_t index) {
     if (problem->op != KW_GEMM) {
         return index;

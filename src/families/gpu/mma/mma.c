@@ -86,10 +86,6 @@ void kw_mma_decode(const kw_config *config, const kw_target *target, void *decod
     *(kw_mma *)decoded = kw_mma_read(config, target);
 }
 
-bool kw_mma_stores_boxes(const kw_mma *mma) {
-    return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && kw_dtype_size(mma->output) == 2;
-}
-
 bool kw_mma_shares_instruction(const kw_mma *mma) {
     return mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_GATHER || kw_mma_overlaps(mma);
 }

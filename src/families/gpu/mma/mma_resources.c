@@ -64,6 +64,10 @@ bool kw_mma_aligns(const kw_mma *mma) {
     return KW_ALIGNS;
 }
 
+bool kw_mma_stores_boxes(const kw_mma *mma) {
+    return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && kw_dtype_size(mma->output) == 2;
+}
+
 int64_t kw_mma_row_bytes(const kw_mma *mma, int64_t row) {
     return kw_mma_aligns(mma) ? KW_CEIL(row, KW_COPY_RUN) * KW_ACCESS_BYTES : row * KW_BYTES;
 }
