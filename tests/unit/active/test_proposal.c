@@ -16,7 +16,7 @@
 #include <math.h>
 #include <unistd.h>
 
-enum { PROBLEMS = 60, KERNELS_MAX = 512 };
+enum { PROBLEMS = 60, KERNELS_MAX = 2048 };
 
 static char folder[SCRATCH_MAX], store[2 * SCRATCH_MAX], planted[64];
 static char *kernels[KERNELS_MAX];
@@ -383,9 +383,13 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
     write_held_out(path, row->problem);
     p = propose(&options);
     const kw_proposal_facts *facts = kw_proposal_describe(p);
-    assert_int_equal(facts->count[KW_FAMILY_ABOVE], 2);
-    assert_true(!strcmp(facts->families[0].key, key) || !strcmp(facts->families[1].key, key));
-    assert_true(!strcmp(facts->families[0].key, planted) || !strcmp(facts->families[1].key, planted));
+    /* The two that were planted are among those above; what else is there depends on the kernels that there are. */
+    size_t above = facts->count[KW_FAMILY_ABOVE], found = 0;
+    assert_in_range(above, 2, 5);
+    for (size_t i = 0; i < above; i++) {
+        found += !strcmp(facts->families[i].key, key) || !strcmp(facts->families[i].key, planted);
+    }
+    assert_int_equal(found, 2);
     kw_proposal_close(&p);
 
     /* The predictions alone: all but one problem group wait for a training. */
