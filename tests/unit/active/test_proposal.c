@@ -384,9 +384,9 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
     p = propose(&options);
     const kw_proposal_facts *facts = kw_proposal_describe(p);
     /* The two that were planted are among those above; what else is there depends on the kernels that there are. */
-    size_t above = facts->count[KW_FAMILY_ABOVE], found = 0;
+    int64_t above = facts->count[KW_FAMILY_ABOVE], found = 0;
     assert_in_range(above, 2, 5);
-    for (size_t i = 0; i < above; i++) {
+    for (int64_t i = 0; i < above; i++) {
         found += !strcmp(facts->families[i].key, key) || !strcmp(facts->families[i].key, planted);
     }
     assert_int_equal(found, 2);
