@@ -7,6 +7,13 @@
 
 const char *const kw_pitch_words[KW_TENSOR_COUNT][2] = {{"lda", "stridea"}, {"ldb", "strideb"}, {"ldc", "stridec"}};
 
+/* Sizes come from outside and may be any: what 63 bits do not hold stays the largest, which kw_pitches_check refuses. */
+static int64_t saturated(int64_t a, int64_t b) {
+    bool good = true;
+    int64_t product = kw_mul(a, b, &good);
+    return good ? product : INT64_MAX;
+}
+
 static kw_matrix dense_matrix(const kw_problem *problem, kw_tensor tensor) {
     const kw_gemm_dims *d = &problem->gemm;
     bool columns = (tensor == KW_X && (problem->layout == KW_CRR || problem->layout == KW_CCR)) ||
@@ -14,7 +21,7 @@ static kw_matrix dense_matrix(const kw_problem *problem, kw_tensor tensor) {
     int64_t rows = tensor == KW_W ? d->k : d->m, cols = tensor == KW_X ? d->k : d->n;
     kw_matrix m = {.batch = d->batch, .lines = columns ? cols : rows, .length = columns ? rows : cols};
     m.line_step = m.length;
-    m.batch_step = m.length * m.lines;
+    m.batch_step = saturated(m.length, m.lines);
     return m;
 }
 
@@ -23,7 +30,7 @@ kw_matrix kw_problem_matrix(const kw_problem *problem, kw_tensor tensor) {
     const int64_t *pitch = problem->pitch[tensor];
     if (pitch[0]) {
         m.line_step = pitch[0];
-        m.batch_step = m.line_step * m.lines;
+        m.batch_step = saturated(m.line_step, m.lines);
     }
     if (pitch[1]) {
         m.batch_step = pitch[1] == KW_BROADCAST ? 0 : pitch[1];
@@ -38,7 +45,7 @@ void kw_pitches_normalize(kw_problem *problem) {
         if (pitch[0] == m.line_step || m.lines == 1) {
             pitch[0] = 0; /* of one line no distance means anything */
         }
-        if (pitch[1] == (pitch[0] ? pitch[0] : m.line_step) * m.lines || m.batch == 1) {
+        if (pitch[1] == saturated(pitch[0] ? pitch[0] : m.line_step, m.lines) || m.batch == 1) {
             pitch[1] = 0;
         }
     }

@@ -40,19 +40,16 @@ static void make_loader_lock(void) {
     pthread_mutexattr_destroy(&attributes);
 }
 
-static void lock_for_fork(void) {
-    pthread_mutex_lock(&loader);
-}
-
 static void unlock_in_parent(void) {
     pthread_mutex_unlock(&loader);
 }
 
 static void prepare_loader_lock(void) {
     make_loader_lock();
-    pthread_atfork(lock_for_fork, unlock_in_parent, make_loader_lock);
+    pthread_atfork(kw_loader_lock, unlock_in_parent, make_loader_lock);
 }
 
+/* A fork of another thread may come as soon as the handlers are there, so that it too passes by the once. */
 void kw_loader_lock(void) {
     pthread_once(&loader_once, prepare_loader_lock);
     pthread_mutex_lock(&loader);

@@ -253,7 +253,10 @@ static void choose_in_child(void *user, size_t index) {
     const char *const argv[] = {"/proc/self/exe", s->world->cache, s->world->wisdom, NULL};
     kw_process_result result;
     kw_text output = {0};
-    s->failures += kw_process_run(argv, 120000000000, &output, &result, NULL) || result.exit_code;
+    if (kw_process_run(argv, 120000000000, &output, &result, NULL) || result.exit_code) {
+        print_error("child %zu fails: %s\n", index, kw_text_string(&output));
+        s->failures++;
+    }
     snprintf(s->chosen[index], KW_CONFIG_TEXT_MAX, "%s", kw_text_string(&output));
     kw_text_drop(&output);
 }
