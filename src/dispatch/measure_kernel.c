@@ -69,7 +69,7 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
     kw_kernel_load kernel = {.config = &config, .problem = problem, .target = context->target, .load = kw_kernel_cache_load, .user = &from};
     status = kw_evaluate_load(&kernel, record, &why);
     if (status) {
-        bool environment = status == KW_MISSING || status == KW_ENVIRONMENT || status == KW_NO_MEMORY;
+        bool environment = status == KW_MISSING || status == KW_ENVIRONMENT || status == KW_NO_MEMORY || status == KW_IO;
         return environment ? kw_fail(err, status == KW_MISSING ? KW_ENVIRONMENT : status, "%s", why.text) : KW_OK;
     }
     status = measure_loaded(record, registry, loaded, problem, options, err);

@@ -5,7 +5,16 @@
 #include "problem/outcome.h"
 
 kw_outcome kw_load_outcome(kw_status status) {
-    return status == KW_NO_KERNEL ? KW_TOO_MUCH_LDS : status == KW_NO_MEMORY ? KW_UNLAUNCHED : KW_UNCOMPILED;
+    switch (status) {
+    case KW_NO_KERNEL:
+        return KW_TOO_MUCH_LDS;
+    case KW_NO_MEMORY:
+        return KW_UNLAUNCHED;
+    case KW_IO:
+        return KW_UNTRIED;
+    default:
+        return KW_UNCOMPILED;
+    }
 }
 
 kw_status kw_evaluate_load(const kw_kernel_load *kernel, kw_record *record, kw_error *err) {

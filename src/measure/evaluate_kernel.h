@@ -3,6 +3,8 @@
  *
  *     the config does not serve the problem, or not this device                        KW_UNFIT
  *     it cannot be had: the compiler refused it, it is not cached, its blob is broken  KW_UNCOMPILED
+ *     there is no room on the disk to compile or load it: of the kernel that says       KW_UNTRIED
+ *     nothing, so it gets no row; detail says what was wanting
  *     the device has less shared memory than a block wants                             KW_TOO_MUCH_LDS
  *     no memory to load, bind or run it                                                KW_UNLAUNCHED
  *     a launch fails and the device goes on                                            KW_UNLAUNCHED

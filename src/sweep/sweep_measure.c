@@ -124,10 +124,11 @@ static kw_status measure_batch(measure_queue *q, kw_worker_client *client, round
     kw_worker_job job = make_job(q, r, first, count);
     kw_worker_job_result result = {.records = r->records + first};
     kw_status status = keep_built(q, r, first, count, err);
-    status = status ? status : kw_worker_client_measure(client, &job, &result, err);
     if (status) {
         return status;
     }
+    kw_error why = {0};
+    kw_status measured = kw_worker_client_measure(client, &job, &result, &why); /* what it knows has its rows even where it fails */
     kw_sweep_batch batch = {
         .problem = r->task->text,
         .kernels = r->kernels + first,
@@ -140,7 +141,7 @@ static kw_status measure_batch(measure_queue *q, kw_worker_client *client, round
     if (!status) {
         note_batch(q, r, first, count, result.kernel_ns);
     }
-    return status;
+    return measured ? kw_fail(err, measured, "%s", why.text) : status;
 }
 
 static bool should_continue(measure_queue *q) {

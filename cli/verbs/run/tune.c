@@ -74,8 +74,13 @@ static bool show_noise(void *user, const kw_explanation *explanation) {
     return true;
 }
 
+/* Nothing was tried of it, and nothing stood in its way. */
+static bool is_left_out(const kw_record *record) {
+    return record->outcome == KW_UNTRIED && !*record->detail;
+}
+
 static bool is_failed_record(const kw_record *record) {
-    return record->outcome != KW_GOOD && record->outcome != KW_MISTRUSTED && record->outcome != KW_UNTRIED;
+    return record->outcome != KW_GOOD && record->outcome != KW_MISTRUSTED && !is_left_out(record);
 }
 
 /* What went wrong, each with the command that shows it again. */
@@ -212,7 +217,7 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
     }
     for (size_t i = 0; i < count; i++) {
         failed += is_failed_record(&records[i]);
-        untried += records[i].outcome == KW_UNTRIED;
+        untried += is_left_out(&records[i]);
         tied |= i && is_ranked(&records[i]) && !strcmp(records[i].config, known->config);
     }
     if (columns && columns < BEFORE + longest_config(records, count) + BEHIND) {

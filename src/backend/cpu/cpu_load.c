@@ -68,11 +68,13 @@ static void *open_memory(const kw_blob *blob, char why[256]) {
     return handle;
 }
 
-static void *open_private_file(const kw_blob *blob, char why[256]) {
+/* *full: the bytes could be written nowhere. */
+static void *open_private_file(const kw_blob *blob, char why[256], bool *full) {
     char path[KW_TEMP_FOLDER_MAX + 16];
     kw_temp_folder folder;
     kw_error failed = {0};
     void *handle = NULL;
+    *full = true;
     if (kw_temp_folder_make(&folder, &failed)) {
         snprintf(why, 256, "%.250s", failed.text);
         return NULL;
@@ -84,6 +86,7 @@ static void *open_private_file(const kw_blob *blob, char why[256]) {
         written = false;
     }
     if (written) {
+        *full = false;
         handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
         snprintf(why, 256, "%.250s", handle ? "" : dlerror());
     } else {
@@ -96,6 +99,7 @@ static void *open_private_file(const kw_blob *blob, char why[256]) {
 kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const kw_blob *blob, kw_error *err) {
     kw_error bad = {0};
     char why[256] = "unknown reason";
+    bool full = false;
     *handle = NULL;
     if (kw_blob_check(blob, &bad)) {
         return kw_fail(err, KW_FAILED, "cannot load a kernel: %s", bad.text);
@@ -103,7 +107,7 @@ kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const
     kw_loader_lock();
     *handle = open_memory(blob, why);
     if (!*handle) {
-        *handle = open_private_file(blob, why);
+        *handle = open_private_file(blob, why, &full);
     }
     for (int i = 0; *handle && i < KW_STAGE_MAX; i++) {
         char name[16];
@@ -116,7 +120,7 @@ kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const
     }
     kw_loader_unlock();
     if (!*handle) {
-        return kw_fail(err, KW_ENVIRONMENT, "cannot load a kernel: %s", why);
+        return kw_fail(err, full ? KW_IO : KW_ENVIRONMENT, "cannot load a kernel: %s", why);
     }
     if (!stage[0]) {
         kw_cpu_unload(handle);

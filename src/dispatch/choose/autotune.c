@@ -344,7 +344,8 @@ static void explain_failures(const autotuner *t, kw_explanation_list *explanatio
     for (size_t i = 0; i < t->count; i++) {
         const tuned_candidate *c = &t->tuned[i];
         absent += c->absent;
-        if (c->absent || c->record.outcome == KW_GOOD || c->record.outcome == KW_UNTRIED) {
+        bool left_out = c->record.outcome == KW_UNTRIED && !*c->record.detail;
+        if (c->absent || c->record.outcome == KW_GOOD || left_out) {
             continue;
         }
         kw_log_line(&t->request->context->settings, "%s on %s: %s: %s", c->record.config, t->request->text,

@@ -87,7 +87,8 @@ static bool lose_late(kw_worker_attempt *a, int64_t start_ns) {
 
 static bool take_record(kw_worker_attempt *a, const kw_answer *answer) {
     size_t index = (size_t)answer->number;
-    if (index >= a->job->count || a->answered[index] || answer->record.outcome == KW_UNTRIED) {
+    bool reason = answer->record.outcome != KW_UNTRIED || *answer->record.detail;
+    if (index >= a->job->count || a->answered[index] || !reason) {
         return false;
     }
     kw_record *record = &a->records[index];

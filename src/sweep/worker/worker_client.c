@@ -197,7 +197,7 @@ int64_t kw_worker_client_lost(const kw_worker_client *client) {
 
 /* --- a job ----------------------------------------------------------------------------------------------------------- */
 
-/* DOUBTED: answered, but it could not be launched, which may be passing want of memory. */
+/* DOUBTED: answered, but it could not be launched or not be loaded, which may be passing want of memory or of room on a disk. */
 typedef enum kernel_state { WAITING = 0, ANSWERED, DOUBTED, QUARANTINED } kernel_state;
 
 /* A job under way. selected_kernels, list, records and answered have a place for each kernel of one attempt. */
@@ -272,7 +272,8 @@ static kw_status run_attempt(work *k, size_t count, kw_worker_attempt_end *end, 
     status = kw_worker_attempt_run(&a, end, err);
     for (size_t i = 0; i < count && !status; i++) {
         if (k->answered[i]) {
-            bool doubted = k->records[i].outcome == KW_UNLAUNCHED && !k->believed;
+            kw_outcome outcome = k->records[i].outcome;
+            bool doubted = (outcome == KW_UNLAUNCHED && !k->believed) || outcome == KW_UNTRIED;
             k->result->records[k->selected_kernels[i]] = k->records[i];
             k->states[k->selected_kernels[i]] = doubted ? DOUBTED : ANSWERED;
         }
@@ -391,7 +392,7 @@ static kw_status run_quarantined(work *k, kw_error *err) {
     return status;
 }
 
-/* What could not be launched beside others, once more by itself. Where that is the same for the first it is believed of all. */
+/* What could not be launched or loaded beside others, once more by itself. Where that is the same for the first it is believed of all. */
 static kw_status run_doubted(work *k, kw_error *err) {
     kw_worker_attempt_end end = KW_WORKER_ATTEMPT_DONE;
     kw_status status = KW_OK;
@@ -401,10 +402,21 @@ static kw_status run_doubted(work *k, kw_error *err) {
         if (k->states[i] == DOUBTED) {
             k->selected_kernels[0] = i;
             status = run_attempt(k, 1, &end, err);
-            same = k->result->records[i].outcome == KW_UNLAUNCHED;
+            same = k->result->records[i].outcome == KW_UNLAUNCHED || k->result->records[i].outcome == KW_UNTRIED;
         }
     }
     return status;
+}
+
+/* A kernel that answered, and could not be tried by itself either, for want of room: nothing can be said of it. */
+static kw_status fail_for_room(const work *k, kw_error *err) {
+    for (size_t i = 0; i < k->job->count; i++) {
+        const kw_record *record = &k->result->records[i];
+        if ((k->states[i] == ANSWERED || k->states[i] == DOUBTED) && record->outcome == KW_UNTRIED) {
+            return kw_fail(err, KW_IO, "%.250s: %.200s", record->config, record->detail);
+        }
+    }
+    return KW_OK;
 }
 
 /* Those without a record: untried, or crashed where the problem itself ends workers. */
@@ -458,6 +470,7 @@ kw_status kw_worker_client_measure(kw_worker_client *client, const kw_worker_job
             status = status ? status : run_quarantined(&k, err);
         }
         fill_rest(&k);
+        status = status || k.stopped ? status : fail_for_room(&k, err);
     }
     close_work(&k);
     return status;

@@ -61,8 +61,10 @@ typedef struct kw_worker_job_result {
 } kw_worker_job_result;
 
 /* A kernel that ends or blocks its child is KW_CRASHED or KW_TIMED_OUT when it does so again alone; detail says how, in which step, and
- * what the child wrote last. KW_UNLAUNCHED is asked once more alone, for it may be passing want of memory. One that is right the second time has its record, and detail says what came before. A problem whose data
- * end the child twice gives KW_CRASHED for all that is left. An error only when no child can be started, KW_NO_MEMORY aside. */
+ * what the child wrote last. KW_UNLAUNCHED is asked once more alone, for it may be passing want of memory. One that is right the second time has its
+ * record, and detail says what came before. A problem whose data end the child twice gives KW_CRASHED for all that is left. An error only
+ * when no child can be started, or for want of memory here or of room on a disk there (KW_IO); the records that are there by then stand, the
+ * others are KW_UNTRIED. */
 kw_status kw_worker_client_measure(kw_worker_client *client, const kw_worker_job *job, kw_worker_job_result *result, kw_error *err);
 
 #endif

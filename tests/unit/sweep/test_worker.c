@@ -219,6 +219,7 @@ static void an_outcome_does_not_depend_on_who_measured(void **state) {
         {{0}, "conv_fwd fp32 n1 c8 k8 i8 f3 p1", KW_UNFIT},
         {{.load = true, .status = KW_NO_KERNEL}, small, KW_TOO_MUCH_LDS},
         {{.load = true, .status = KW_NO_MEMORY}, small, KW_UNLAUNCHED},
+        {{.load = true, .status = KW_IO}, small, KW_UNTRIED},
         {{.load = true, .status = KW_FAILED}, small, KW_UNCOMPILED},
         {{.load = true, .status = KW_MALFORMED}, small, KW_UNCOMPILED},
         {{.first_bind = 1, .last_bind = 1000000, .status = KW_NO_MEMORY}, small, KW_UNLAUNCHED},
@@ -231,6 +232,7 @@ static void an_outcome_does_not_depend_on_who_measured(void **state) {
         hearing *h = run_job(cases[i].how, cases[i].problem, false);
         kw_outcome by_dispatch = dispatch_outcome(cases[i].how, cases[i].problem);
         assert_int_equal(h->status, KW_OK);
+        assert_true(h->count == KERNELS + 1 && (h->records[0].outcome == KW_GOOD) == !*h->records[0].detail);
         if (h->records[0].outcome != cases[i].outcome || by_dispatch != cases[i].outcome) {
             fail_msg("case %zu: %s by a worker, %s by kw_measure, %s is right", i, kw_outcome_name(h->records[0].outcome),
                      kw_outcome_name(by_dispatch), kw_outcome_name(cases[i].outcome));
