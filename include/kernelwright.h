@@ -88,6 +88,7 @@ typedef enum kw_dtype {
     KW_BF8, /* e5m2 */
     KW_INT8,
     KW_INT32, /* as an output only */
+    KW_UINT8, /* of x where w is int8, and as an output */
     KW_DTYPE_COUNT
 } kw_dtype;
 
@@ -175,7 +176,10 @@ typedef struct kw_problem {
      * x and w may be KW_BROADCAST: one matrix for all. Lines of a result, its batch included, may not overlap; what lies between is not
      * written. Extra tensors of the result's shape have its pitches. Convolutions have none so far. */
     int64_t pitch[KW_TENSOR_COUNT][KW_PITCHES];
-    unsigned char reserved[KW_PROBLEM_BYTES - 16 - sizeof(kw_conv_dims) - sizeof(kw_epilogue) - 8 * KW_TENSOR_COUNT * KW_PITCHES];
+    /* x has type x_dtype instead: KW_UINT8, in a GEMM or forward convolution of KW_INT8. */
+    bool mixed;
+    kw_dtype x_dtype;
+    unsigned char reserved[KW_PROBLEM_BYTES - 24 - sizeof(kw_conv_dims) - sizeof(kw_epilogue) - 8 * KW_TENSOR_COUNT * KW_PITCHES];
 } kw_problem;
 
 enum { KW_PROBLEM_TEXT_MAX = 1024 }; /* room for any canonical text, with its end */

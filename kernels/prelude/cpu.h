@@ -5,13 +5,15 @@
  *               too, but of int8 it is int32, of fp8 and bf8 fp16, unless the epilogue says another
  *   KW_MATH     0 fma, 1 dp, 2 wide, 3 amx: the words of the axis math (config/isa.h)
  *   KW_PAIR     source elements that a 32-bit lane holds when they are multiplied
+ *   KW_X_UNSIGNED 1: of int8 problems, x is uint8
  *   KW_EPILOGUE 1: sums pass through an epilogue, and are written as KW_OUT says (prelude/epilogue_cpu.h)
  */
 #define KW_EXPORT __attribute__((visibility("default")))
 #define KW_INLINE static inline __attribute__((always_inline, unused))
 
 #define KW_DP (KW_MATH == 1 && KW_STORAGE == 1)    /* pairs of bf16 */
-#define KW_QUADS (KW_MATH == 1 && KW_STORAGE == 3) /* unsigned times signed bytes: of the tensor that is spread, 128 + each value */
+#define KW_QUADS (KW_MATH == 1 && KW_STORAGE == 3) /* unsigned times signed bytes */
+#define KW_RAISED (KW_QUADS && !KW_X_UNSIGNED)     /* of the tensor that is spread, 128 + each value is multiplied */
 
 typedef signed char kw_i8;
 typedef unsigned short kw_u16;
@@ -34,6 +36,13 @@ typedef kw_i8 kw_vb_u __attribute__((vector_size(KW_LANES), aligned(1), may_alia
 typedef short kw_vs __attribute__((vector_size(2 * KW_LANES)));
 typedef short kw_vs_u __attribute__((vector_size(2 * KW_LANES), aligned(1), may_alias));
 typedef kw_vi kw_va; /* what sums are kept in */
+#if KW_X_UNSIGNED    /* an element of what is spread */
+typedef unsigned char kw_x8;
+typedef kw_vc_u kw_vx_u;
+#else
+typedef kw_i8 kw_x8;
+typedef kw_vb_u kw_vx_u;
+#endif
 #else
 typedef kw_vf kw_va;
 #endif

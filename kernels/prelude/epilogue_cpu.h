@@ -2,7 +2,7 @@
  * (src/families/epilogue_text.h) mean for vectors of a CPU, and stores in the result's type. It stands behind cpu.h, which has the same
  * names for kernels without one, and works in registers on a vector that is about to be stored.
  *
- *   KW_OUT           the result's type: 0 fp32, 1 bf16, 2 fp16, 3 fp8, 4 bf8, 5 int8, 6 int32
+ *   KW_OUT           the result's type: 0 fp32, 1 bf16, 2 fp16, 3 fp8, 4 bf8, 5 int8, 6 int32, 7 uint8
  *   kw_place         where a vector of results stands; a kernel makes it by kw_place_at()
  *   kw_result_x      stores a whole vector whose lanes are channels      kw_pixels_x      one whose lanes are pixels of one channel
  *   kw_result_by     the same in a loop behind kw_tables_of()            kw_pixels_by
@@ -141,18 +141,23 @@ KW_INLINE kw_vf kw_lanes_int32(const char *tensor, kw_i64 at, kw_lanes lanes) {
 KW_INLINE kw_vf kw_lanes_bf16(const char *tensor, kw_i64 at, kw_lanes lanes) { return kw_from_bf16(kw_halves(tensor + 2 * at, lanes)); }
 KW_INLINE kw_vf kw_lanes_fp16(const char *tensor, kw_i64 at, kw_lanes lanes) { return kw_from_fp16(kw_halves(tensor + 2 * at, lanes)); }
 KW_INLINE kw_vf kw_lanes_int8(const char *tensor, kw_i64 at, kw_lanes lanes) { return kw_from_int8(kw_bytes(tensor + at, lanes)); }
+KW_INLINE kw_vf kw_lanes_uint8(const char *tensor, kw_i64 at, kw_lanes lanes) {
+    return kw_from_int32(__builtin_convertvector((kw_vc)kw_bytes(tensor + at, lanes), kw_vi));
+}
 
 KW_INLINE kw_vf kw_one_fp32(const char *tensor, kw_i64 at) { return kw_spread(tensor + 4 * at); }
 KW_INLINE kw_vf kw_one_int32(const char *tensor, kw_i64 at) { return (float)*(const kw_i32_u *)(tensor + 4 * at) - (kw_vf){0}; }
 KW_INLINE kw_vf kw_one_bf16(const char *tensor, kw_i64 at) { return kw_from_bf16(*(const kw_u16_u *)(tensor + 2 * at) - (kw_vh){0}); }
 KW_INLINE kw_vf kw_one_fp16(const char *tensor, kw_i64 at) { return kw_from_fp16(*(const kw_u16_u *)(tensor + 2 * at) - (kw_vh){0}); }
 KW_INLINE kw_vf kw_one_int8(const char *tensor, kw_i64 at) { return (float)*(const kw_i8_u *)(tensor + at) - (kw_vf){0}; }
+KW_INLINE kw_vf kw_one_uint8(const char *tensor, kw_i64 at) { return (float)*(const unsigned char *)(tensor + at) - (kw_vf){0}; }
 
 #define KW_BYTES_OF_fp32 4
 #define KW_BYTES_OF_int32 4
 #define KW_BYTES_OF_bf16 2
 #define KW_BYTES_OF_fp16 2
 #define KW_BYTES_OF_int8 1
+#define KW_BYTES_OF_uint8 1
 
 /* --- activations --- */
 
@@ -339,6 +344,9 @@ KW_INLINE kw_rounded kw_round_out(kw_vf v) {
 #elif KW_OUT == 5
 typedef kw_vb kw_rounded;
 KW_INLINE kw_rounded kw_round_out(kw_vf v) { return __builtin_convertvector(kw_nearest(kw_step_clamp(v, -128.0f, 127.0f)), kw_vb); }
+#elif KW_OUT == 7
+typedef kw_vb kw_rounded;
+KW_INLINE kw_rounded kw_round_out(kw_vf v) { return (kw_vb) __builtin_convertvector(kw_nearest(kw_step_clamp(v, 0.0f, 255.0f)), kw_vc); }
 #else
 typedef kw_vi kw_rounded;
 KW_INLINE kw_rounded kw_round_out(kw_vf v) { return kw_nearest(v) ^ (v >= 0x1p31f); } /* what is too large becomes 0x80000000 first */

@@ -76,16 +76,18 @@ KW_DEVICE float kw_step_hardswish(float v) {
 #define KW_TYPE_fp16 KW_FP16
 #define KW_TYPE_int8 KW_INT8
 #define KW_TYPE_int32 KW_INT32
+#define KW_TYPE_uint8 KW_UINT8
 
 /* The value of element e of words. */
 KW_DEVICE float kw_extra_value(const kw_u32 *w, int type, int e) {
     int bytes = KW_BYTES_OF(type);
     kw_u32 bits = w[e * bytes / 4] >> e * bytes % 4 * 8;
-    return type == KW_FP32   ? kw_from_bits(bits)
-           : type == KW_BF16 ? kw_from_bf16(bits)
-           : type == KW_FP16 ? kw_from_fp16(bits & 0xffffu)
-           : type == KW_INT8 ? (float)(kw_i8)bits
-                             : (float)(int)bits;
+    return type == KW_FP32    ? kw_from_bits(bits)
+           : type == KW_BF16  ? kw_from_bf16(bits)
+           : type == KW_FP16  ? kw_from_fp16(bits & 0xffffu)
+           : type == KW_INT8  ? (float)(kw_i8)bits
+           : type == KW_UINT8 ? (float)(bits & 0xffu)
+                              : (float)(int)bits;
 }
 
 enum { KW_EXTRA_RUN = 16 }; /* elements of a run */
@@ -180,6 +182,9 @@ KW_DEVICE kw_u32 kw_round_bits(float value) {
     value = value == value ? value : 0.0f;
     value = value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value;
     return kw_bits(value + 12582912.0f) & 0xffu;
+#elif KW_OUT == KW_UINT8
+    value = value > 0.0f ? value : 0.0f; /* no number is not above 0 */
+    return kw_bits((value > 255.0f ? 255.0f : value) + 12582912.0f) & 0xffu;
 #elif KW_OUT == KW_INT32
     float size = value < 0.0f ? -value : value;
     if (!(size < 2147483648.0f)) return value != value ? 0u : value < 0.0f ? 0x80000000u : 0x7fffffffu;

@@ -94,8 +94,9 @@
 #define KW_BF8 4
 #define KW_INT8 5
 #define KW_INT32 6
+#define KW_UINT8 7
 
-#define KW_BYTES_OF(type) ((type) == KW_FP32 || (type) == KW_INT32 ? 4 : (type) >= KW_FP8 && (type) <= KW_INT8 ? 1 : 2)
+#define KW_BYTES_OF(type) ((type) == KW_FP32 || (type) == KW_INT32 ? 4 : (type) >= KW_FP8 ? 1 : 2)
 #define KW_BYTES KW_BYTES_OF(KW_IN)
 #define KW_OUT_BYTES KW_BYTES_OF(KW_OUT)
 

@@ -13,6 +13,8 @@
 #define KW_AMX_STORE(t, p, step) __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" : : "r"(p), "r"(step) : "memory");
 #if KW_STORAGE == 1
 #define KW_AMX_DOT(c, a, b) __asm__ volatile("tdpbf16ps %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :);
+#elif KW_X_UNSIGNED
+#define KW_AMX_DOT(c, a, b) __asm__ volatile("tdpbusd %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :);
 #else
 #define KW_AMX_DOT(c, a, b) __asm__ volatile("tdpbssd %%tmm" #b ", %%tmm" #a ", %%tmm" #c : :);
 #endif

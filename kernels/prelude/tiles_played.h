@@ -65,8 +65,10 @@ static __attribute__((noinline)) void kw_played_dot(int c, int a, int b) {
             kw_vf sum = (kw_vf)sums + (kw_vf)low * (kw_vf)(w << 16);
             sums = (kw_vi)(sum + (kw_vf)high * (kw_vf)(w & 0xffff0000u));
 #else
-            for (int e = 0; e < 4; e++)
-                sums += ((kw_vi)(w << (24 - 8 * e)) >> 24) * ((int)(pair << (24 - 8 * e)) >> 24);
+            for (int e = 0; e < 4; e++) {
+                kw_u32 top = pair << (24 - 8 * e);
+                sums += ((kw_vi)(w << (24 - 8 * e)) >> 24) * (KW_X_UNSIGNED ? (int)(top >> 24) : (int)top >> 24);
+            }
 #endif
         }
         kw_put(kw_played.data[c][row], (kw_vf)sums);

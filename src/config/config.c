@@ -2,7 +2,7 @@
 #include "config/config.h"
 
 #include "base/nearest.h"
-#include "problem/epilogue.h"
+#include "problem/identity.h"
 #include "problem/names.h"
 #include "problem/pitch.h"
 
@@ -120,9 +120,16 @@ static kw_status parse_axis(kw_config *config, kw_word word, uint32_t *seen, kw_
     return KW_OK;
 }
 
-/* out=TYPE or epilogue=STEPS, as a problem's text has them (problem/epilogue.h). */
+/* x=TYPE, out=TYPE or epilogue=STEPS, as a problem's text has them (problem/epilogue.h). */
 static bool take_epilogue(kw_config *config, kw_word word, kw_status *status, kw_error *err) {
     kw_epilogue *epilogue = &config->epilogue;
+    if (kw_word_starts(word, "x=")) {
+        config->mixed = true;
+        if (!kw_dtype_of_word(&config->x_dtype, (kw_word){word.at + 2, word.size - 2})) {
+            *status = kw_fail(err, KW_MALFORMED, "config: %.*s names no type", KW_WORD(word));
+        }
+        return true;
+    }
     if (kw_word_starts(word, "out=")) {
         kw_word type = {word.at + 4, word.size - 4};
         epilogue->converts = true;
@@ -223,6 +230,10 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
             line_put_decimal(&to, config->axis[i]);
         }
     }
+    if (config->mixed) {
+        line_put_text(&to, " x=");
+        line_put_text(&to, kw_dtype_name(config->x_dtype));
+    }
     if (!kw_epilogue_is_bare(&config->epilogue)) {
         char words[KW_PROBLEM_TEXT_MAX];
         kw_line line = {words, sizeof words, 0};
@@ -250,6 +261,14 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
         if (!good) {
             return kw_fail(err, KW_ILLEGAL, "config: %s: axis %s has no value %d", family->name, axis->name, value);
         }
+    }
+    if (config->mixed && !family->mixes) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule x_type: its kernels read x and w in one type; leave x=%s out, or take another family",
+                       family->name, kw_dtype_name(config->x_dtype));
+    }
+    if (config->mixed && (config->dtype != KW_INT8 || config->x_dtype != KW_UINT8)) {
+        return kw_fail(err, KW_ILLEGAL, "config: x=%s of %s is no kernel's; x has another type in int8 x=uint8 alone",
+                       kw_dtype_name(config->x_dtype), kw_dtype_name(config->dtype));
     }
     if (!kw_epilogue_is_bare(&config->epilogue)) {
         if (!family->fuses) {
@@ -288,8 +307,8 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
         return kw_fail(err, KW_NO_KERNEL, "%s: the config is for %s, the problem is %s", family->name, kw_dtype_name(config->dtype),
                        kw_dtype_name(problem->dtype));
     }
-    if (!kw_epilogue_equal(&config->epilogue, &problem->epilogue)) {
-        return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue is not the problem's", family->name);
+    if (!kw_config_suits(config, problem)) {
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue or type of x is not the problem's", family->name);
     }
     if (!family->pitched && !kw_problem_is_dense(problem)) {
         return kw_fail(err, KW_NO_KERNEL, "%s: rule dense: its kernels want dense tensors; copy them, or leave pitches out", family->name);
@@ -301,14 +320,28 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
     return status || !kw_target_is_gpu(target) ? status : fits_launch(config, problem, target, err);
 }
 
+bool kw_config_is_plain(const kw_config *config) {
+    return !config->mixed && kw_epilogue_is_bare(&config->epilogue);
+}
+
+bool kw_config_suits(const kw_config *config, const kw_problem *problem) {
+    return kw_epilogue_equal(&config->epilogue, &problem->epilogue) && config->mixed == problem->mixed &&
+           (!config->mixed || config->x_dtype == problem->x_dtype);
+}
+
+kw_config kw_config_special(const kw_config *config, const kw_problem *problem) {
+    kw_config special = *config;
+    special.epilogue = (kw_epilogue){0};
+    kw_epilogue_normalize(&special.epilogue, &problem->epilogue);
+    special.mixed = problem->mixed;
+    special.x_dtype = problem->mixed ? problem->x_dtype : KW_FP32;
+    return special;
+}
+
 kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
-    bool bare = kw_epilogue_is_bare(&problem->epilogue);
-    *special = *config;
-    if (!bare) {
-        special->epilogue = (kw_epilogue){0};
-        kw_epilogue_normalize(&special->epilogue, &problem->epilogue);
-    }
-    if (!bare && special->op == problem->op && special->dtype == problem->dtype) {
+    bool plain = kw_problem_is_plain(problem);
+    *special = plain ? *config : kw_config_special(config, problem);
+    if (!plain && special->op == problem->op && special->dtype == problem->dtype) {
         kw_status status = kw_config_check(special, err);
         if (status) {
             return err ? (err->status = KW_NO_KERNEL) : KW_NO_KERNEL;
@@ -319,7 +352,8 @@ kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw
 
 bool kw_config_equal(const kw_config *a, const kw_config *b) {
     return a->family == b->family && a->op == b->op && a->dtype == b->dtype &&
-           !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count) && kw_epilogue_equal(&a->epilogue, &b->epilogue);
+           !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count) && kw_epilogue_equal(&a->epilogue, &b->epilogue) &&
+           a->mixed == b->mixed && (!a->mixed || a->x_dtype == b->x_dtype);
 }
 
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback) {

@@ -16,7 +16,11 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config);
 kw_status kw_config_check(const kw_config *config, kw_error *err);
 /* KW_OK when the config serves the problem on the target; else KW_NO_KERNEL and the rule. */
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
-/* The config with the problem's epilogue in its text, and whether it serves the problem then. special may be the config itself. */
+/* Whether it is as a catalog lists it; whether what it has besides is what the problem wants; the config with that, nothing else changed. */
+bool kw_config_is_plain(const kw_config *config);
+bool kw_config_suits(const kw_config *config, const kw_problem *problem);
+kw_config kw_config_special(const kw_config *config, const kw_problem *problem);
+/* The config with what the problem wants in its text, and whether it serves the problem then. special may be the config itself. */
 kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
 /* Whether two are one kernel. */
 bool kw_config_equal(const kw_config *a, const kw_config *b);

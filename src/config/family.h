@@ -29,7 +29,10 @@ typedef struct kw_config {
     kw_op op;
     kw_dtype dtype;
     int32_t axis[KW_AXIS_MAX];
-    kw_epilogue epilogue; /* that its text applies. Catalogs list configs without one; for a problem's they are copied (kw_config_serves) */
+    /* Catalogs list plain configs, without what follows; for a problem's they are copied (kw_config_serves). */
+    kw_epilogue epilogue; /* that its text applies */
+    bool mixed;           /* x has type x_dtype instead */
+    kw_dtype x_dtype;
 } kw_config;
 
 /* A kernel runs as up to five stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
@@ -110,6 +113,7 @@ struct kw_family {
     bool
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
+    bool mixes;       /* its text multiplies uint8 by int8 (kw_problem.mixed) */
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */

@@ -209,6 +209,7 @@ static void add_cpu(source_writer *w) {
     kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_MATH %d\n#define KW_PAIR %d\n",
                  kw_config_isa(config)->lanes, storages[config->dtype], math, kw_config_multiply(config)->pair);
     kw_text_addf(w->text, "#define KW_BACKWARD %d\n#define KW_OUT %d\n", config->op == KW_CONV_BWD_DATA, kw_config_output(config));
+    kw_text_addf(w->text, "#define KW_X_UNSIGNED %d\n", config->mixed);
     kw_epilogue_emit(w->text, config);
     add_file(w, "prelude/cpu.h");
     if (!kw_epilogue_is_bare(&config->epilogue)) {

@@ -17,6 +17,9 @@ static kw_status check_kind(const kw_problem *problem, kw_error *err) {
     if ((size_t)problem->dtype >= KW_DTYPE_COUNT) {
         return kw_fail(err, KW_ILLEGAL, "problem: dtype %d is not one of kw_dtype; use KW_FP32 to KW_INT8", (int)problem->dtype);
     }
+    if (problem->dtype == KW_UINT8) {
+        return kw_fail(err, KW_ILLEGAL, "problem: uint8 is a type of x and of outputs; use int8 x=uint8, whose weights are int8");
+    }
     if (!kw_dtype_is_input(problem->dtype)) {
         return kw_fail(err, KW_ILLEGAL, "problem: int32 is a type of outputs only; use int8, whose output is int32, or fp32");
     }
@@ -142,6 +145,21 @@ static kw_status check_gemm(const kw_gemm_dims *gemm, kw_error *err) {
     return good ? KW_OK : fail_overflow("the number of operations", err);
 }
 
+/* Weights are of the problem's type; uint8 times int8 is what CPUs and frameworks have. */
+static kw_status check_mixed(const kw_problem *problem, kw_error *err) {
+    if (!problem->mixed) {
+        return KW_OK;
+    }
+    if (problem->x_dtype != KW_UINT8 || problem->dtype != KW_INT8) {
+        return kw_fail(err, KW_ILLEGAL, "problem: x=%s with weights of %s; x has another type in int8 x=uint8 alone",
+                       kw_dtype_name(problem->x_dtype), kw_dtype_name(problem->dtype));
+    }
+    return problem->op == KW_GEMM || problem->op == KW_CONV_FWD
+               ? KW_OK
+               : kw_fail(err, KW_ILLEGAL, "problem: x=%s is for gemm and conv_fwd, not for %s; leave it out",
+                         kw_dtype_name(problem->x_dtype), kw_op_name(problem->op));
+}
+
 static kw_status check_reserved(const kw_problem *problem, kw_error *err) {
     for (size_t i = 0; i < sizeof problem->reserved; i++) {
         if (problem->reserved[i]) {
@@ -164,7 +182,8 @@ kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
             return status;
         }
     }
-    status = kw_epilogue_check(&problem->epilogue, problem->op, problem->dtype, err);
+    status = check_mixed(problem, err);
+    status = status ? status : kw_epilogue_check(&problem->epilogue, problem->op, problem->dtype, err);
     status = status ? status : check_reserved(problem, err);
     if (status) {
         return status;

@@ -44,7 +44,7 @@ kw_tensor kw_problem_result(const kw_problem *problem) {
 
 kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor) {
     if (tensor != kw_problem_result(problem)) {
-        return problem->dtype;
+        return tensor == KW_X && problem->mixed ? problem->x_dtype : problem->dtype;
     }
     return problem->epilogue.converts ? problem->epilogue.output : kw_dtype_output(problem->dtype);
 }

@@ -56,6 +56,9 @@ void kw_dtype_store(kw_dtype dtype, void *tensor, int64_t index, double value) {
     case KW_INT8:
         ((int8_t *)tensor)[index] = (int8_t)whole(value, INT8_MIN, INT8_MAX);
         break;
+    case KW_UINT8:
+        ((uint8_t *)tensor)[index] = (uint8_t)whole(value, 0, UINT8_MAX);
+        break;
     case KW_INT32:
         ((int32_t *)tensor)[index] = whole(value, INT32_MIN, INT32_MAX);
         break;

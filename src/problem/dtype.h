@@ -60,6 +60,8 @@ static inline double kw_dtype_value(kw_dtype dtype, const void *tensor, int64_t 
         return kw_narrow_value(&kw_narrow_bf8, ((const uint8_t *)tensor)[index]);
     case KW_INT8:
         return ((const int8_t *)tensor)[index];
+    case KW_UINT8:
+        return ((const uint8_t *)tensor)[index];
     case KW_INT32:
         return ((const int32_t *)tensor)[index];
     case KW_DTYPE_COUNT:

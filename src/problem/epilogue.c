@@ -189,7 +189,7 @@ static kw_status check_step(const kw_epilogue_step *step, kw_op op, kw_error *er
     }
     const kw_epilogue_info *info = &infos[step->op];
     if (info->shape && ((size_t)step->dtype >= KW_DTYPE_COUNT || step->dtype == KW_FP8 || step->dtype == KW_BF8)) {
-        return kw_fail(err, KW_ILLEGAL, "problem: the tensor of step %s is %s; use fp32, bf16, fp16, int8 or int32", info->name,
+        return kw_fail(err, KW_ILLEGAL, "problem: the tensor of step %s is %s; use fp32, bf16, fp16, int8, uint8 or int32", info->name,
                        kw_dtype_name(step->dtype));
     }
     if (op == KW_CONV_BWD_WEIGHT && (info->shape == KW_EXTRA_CHANNEL || info->shape == KW_EXTRA_ROW)) {

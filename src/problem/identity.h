@@ -7,6 +7,11 @@
 
 #include <string.h>
 
+/* Whether kernels serve it as they are listed: its text has no epilogue, and one type of what is read. */
+static inline bool kw_problem_is_plain(const kw_problem *problem) {
+    return !problem->mixed && kw_epilogue_is_bare(&problem->epilogue);
+}
+
 /* Copies the fields that mean something and clears all other bytes, whatever a caller left in the part of the union that is not used: equal
  * problems are then equal bytes, for memcmp and for hashes. Inline: each look-up of a plan does it. */
 static inline void kw_problem_normalize(kw_problem *out, const kw_problem *problem) {
@@ -20,6 +25,8 @@ static inline void kw_problem_normalize(kw_problem *out, const kw_problem *probl
     } else {
         out->conv = problem->conv;
     }
+    out->mixed = problem->mixed && problem->x_dtype != problem->dtype;
+    out->x_dtype = out->mixed ? problem->x_dtype : KW_FP32;
     memcpy(out->reserved, problem->reserved, sizeof out->reserved); /* what is not known here is refused, not passed over */
     if (!kw_problem_is_dense(problem)) {
         memcpy(out->pitch, problem->pitch, sizeof out->pitch);

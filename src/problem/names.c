@@ -75,8 +75,7 @@ static const struct {
     {"float64", KW_DTYPE_COUNT},
     {"double", KW_DTYPE_COUNT},
     {"tf32", KW_DTYPE_COUNT},
-    {"uint8", KW_DTYPE_COUNT},
-    {"u8", KW_DTYPE_COUNT},
+    {"u8", KW_UINT8},
     {"int4", KW_DTYPE_COUNT},
     {"s4", KW_DTYPE_COUNT},
     {"i4", KW_DTYPE_COUNT},
@@ -113,7 +112,7 @@ bool kw_dtype_of_word(kw_dtype *dtype, kw_word word) {
 }
 
 bool kw_dtype_is_input(kw_dtype dtype) {
-    return (size_t)dtype < KW_DTYPE_COUNT && dtype != KW_INT32;
+    return (size_t)dtype < KW_DTYPE_COUNT && dtype != KW_INT32 && dtype != KW_UINT8;
 }
 
 size_t kw_dtype_size(kw_dtype dtype) {

@@ -12,7 +12,8 @@
     X(GEMM, "gemm")                                                                                                                        \
     SEPARATOR X(CONV_FWD, "conv_fwd") SEPARATOR X(CONV_BWD_DATA, "conv_bwd_data") SEPARATOR X(CONV_BWD_WEIGHT, "conv_bwd_weight")
 
-/* Identifier, name, bytes, type of the result. A problem's type is one of these; KW_INT32 is a type of results only. */
+/* Identifier, name, bytes, type of the result. A problem's type is one of these; KW_INT32 is a type of results only, KW_UINT8 one of results
+ * and of x. */
 #define KW_INPUT_DTYPES(X, SEPARATOR)                                                                                                      \
     X(FP32, "fp32", 4, FP32)                                                                                                               \
     SEPARATOR X(BF16, "bf16", 2, BF16)                                                                                                     \
@@ -20,7 +21,10 @@
     SEPARATOR X(FP8, "fp8", 1, FP16)                                                                                                       \
     SEPARATOR X(BF8, "bf8", 1, FP16)                                                                                                       \
     SEPARATOR X(INT8, "int8", 1, INT32)
-#define KW_DTYPES(X, SEPARATOR) KW_INPUT_DTYPES(X, SEPARATOR) SEPARATOR X(INT32, "int32", 4, INT32)
+#define KW_DTYPES(X, SEPARATOR)                                                                                                            \
+    KW_INPUT_DTYPES(X, SEPARATOR)                                                                                                          \
+    SEPARATOR X(INT32, "int32", 4, INT32)                                                                                                  \
+    SEPARATOR X(UINT8, "uint8", 1, INT32)
 
 /* All words as one string literal, e.g. KW_OP_WORDS(", "). */
 #define KW_NAME_OF(id, name, ...) name

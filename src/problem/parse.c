@@ -187,22 +187,25 @@ static kw_status read_dim_size(const kw_dim *dim, kw_word word, given *size, kw_
     return scan.at == scan.end ? KW_OK : fail_size(dim, word, err);
 }
 
-/* out=TYPE and epilogue=STEPS, which stand once each. */
+/* x=TYPE, out=TYPE and epilogue=STEPS, which stand once each. */
 typedef struct given_epilogue {
-    kw_word out, steps;
+    kw_word x, out, steps;
 } given_epilogue;
 
 static bool take_epilogue_word(given_epilogue *said, kw_word word, kw_status *status, kw_error *err) {
-    static const char out[] = "out=", steps[] = "epilogue=";
-    bool is_out = kw_word_starts(word, out), is_steps = kw_word_starts(word, steps);
-    kw_word *to = is_out ? &said->out : &said->steps;
-    if (!is_out && !is_steps) {
-        return false;
+    const struct {
+        const char *start, *what;
+        kw_word *to;
+    } rows[] = {{"x=", "the type of x", &said->x}, {"out=", "the result's type", &said->out}, {"epilogue=", "an epilogue", &said->steps}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t skip = strlen(rows[i].start);
+        if (kw_word_starts(word, rows[i].start)) {
+            *status = rows[i].to->at ? fail_twice(rows[i].what, word, err) : KW_OK;
+            *rows[i].to = (kw_word){word.at + skip, word.size - skip};
+            return true;
+        }
     }
-    *status = to->at ? fail_twice(is_out ? "the result's type" : "an epilogue", word, err) : KW_OK;
-    size_t skip = is_out ? sizeof out - 1 : sizeof steps - 1;
-    *to = (kw_word){word.at + skip, word.size - skip};
-    return true;
+    return false;
 }
 
 /* lda128, stridea0 and their kin, of a product. A distance of 0 is said of batches alone: one matrix for all. */
@@ -227,13 +230,23 @@ static bool take_pitch_word(kw_problem *problem, kw_word word, kw_status *status
     return false;
 }
 
+static bool read_type(kw_dtype *dtype, kw_word word) {
+    bool plain;
+    return kw_dtype_of_word(dtype, word) || (kw_dtype_of_other_word(dtype, &plain, word) && *dtype < KW_DTYPE_COUNT);
+}
+
 static kw_status place_epilogue(kw_problem *problem, const given_epilogue *said, kw_error *err) {
     kw_epilogue *epilogue = &problem->epilogue;
     epilogue->output = kw_dtype_output(problem->dtype);
-    bool plain;
-    if (said->out.at && !kw_dtype_of_word(&epilogue->output, said->out) &&
-        (!kw_dtype_of_other_word(&epilogue->output, &plain, said->out) || epilogue->output == KW_DTYPE_COUNT)) {
-        return kw_fail(err, KW_MALFORMED, "problem: out=%.*s is no type; use one of " KW_DTYPE_WORDS(", ") ", int32", KW_WORD(said->out));
+    kw_dtype x = problem->dtype;
+    if (said->x.at && !read_type(&x, said->x)) {
+        return kw_fail(err, KW_MALFORMED, "problem: x=%.*s is no type; use x=uint8, of int8 problems", KW_WORD(said->x));
+    }
+    problem->mixed = x != problem->dtype;
+    problem->x_dtype = problem->mixed ? x : KW_FP32;
+    if (said->out.at && !read_type(&epilogue->output, said->out)) {
+        return kw_fail(err, KW_MALFORMED, "problem: out=%.*s is no type; use one of " KW_DTYPE_WORDS(", ") ", int32, uint8",
+                       KW_WORD(said->out));
     }
     epilogue->converts = epilogue->output != kw_dtype_output(problem->dtype);
     kw_dtype all = epilogue->output;

@@ -26,6 +26,11 @@ static const int filter_orders[][MEANINGS] = {
     [KW_CHANNELS_FIRST] = {GROUP, IMAGE, CHANNEL, DEPTH, HEIGHT, WIDTH},
 };
 
+/* Of the first and the second factor of each product. */
+typedef struct types {
+    kw_dtype first, second;
+} types;
+
 typedef struct operand {
     const void *data;
     const int *order;
@@ -34,7 +39,7 @@ typedef struct operand {
 
 typedef struct convolution {
     const kw_conv_dims *dims;
-    kw_dtype dtype;
+    types types;
     operand x, w, y;
 } convolution;
 
@@ -49,11 +54,12 @@ typedef struct vector {
     int64_t start, stride;
 } vector;
 
-/* dtype is a constant wherever this is called, so that the loop holds no test of it. */
-static inline __attribute__((always_inline)) void add_typed(kw_dtype dtype, sum *total, vector a, vector b, int64_t count) {
+/* Types are constants wherever this is called, so that the loop holds no test of them. */
+static inline __attribute__((always_inline)) void add_typed(kw_dtype first, kw_dtype second, sum *total, vector a, vector b,
+                                                            int64_t count) {
     double value = 0, magnitude = 0;
     for (int64_t i = 0; i < count; i++) {
-        double product = kw_dtype_value(dtype, a.data, a.start + i * a.stride) * kw_dtype_value(dtype, b.data, b.start + i * b.stride);
+        double product = kw_dtype_value(first, a.data, a.start + i * a.stride) * kw_dtype_value(second, b.data, b.start + i * b.stride);
         value += product;
         magnitude += fabs(product);
     }
@@ -62,25 +68,28 @@ static inline __attribute__((always_inline)) void add_typed(kw_dtype dtype, sum 
     total->products += count;
 }
 
-static void add_products(kw_dtype dtype, sum *total, vector a, vector b, int64_t count) {
-    switch (dtype) {
+static void add_products(types of, sum *total, vector a, vector b, int64_t count) {
+    switch (of.first) {
     case KW_FP32:
-        add_typed(KW_FP32, total, a, b, count);
+        add_typed(KW_FP32, KW_FP32, total, a, b, count);
         break;
     case KW_BF16:
-        add_typed(KW_BF16, total, a, b, count);
+        add_typed(KW_BF16, KW_BF16, total, a, b, count);
         break;
     case KW_FP16:
-        add_typed(KW_FP16, total, a, b, count);
+        add_typed(KW_FP16, KW_FP16, total, a, b, count);
         break;
     case KW_FP8:
-        add_typed(KW_FP8, total, a, b, count);
+        add_typed(KW_FP8, KW_FP8, total, a, b, count);
         break;
     case KW_BF8:
-        add_typed(KW_BF8, total, a, b, count);
+        add_typed(KW_BF8, KW_BF8, total, a, b, count);
+        break;
+    case KW_UINT8:
+        add_typed(KW_UINT8, KW_INT8, total, a, b, count);
         break;
     default:
-        add_typed(KW_INT8, total, a, b, count);
+        add_typed(KW_INT8, KW_INT8, total, a, b, count);
         break;
     }
 }
@@ -114,6 +123,10 @@ static vector offset_along(const operand *of, const place *from, int meaning) {
     return result;
 }
 
+static types types_of(const kw_problem *problem) {
+    return (types){problem->mixed ? problem->x_dtype : problem->dtype, problem->dtype};
+}
+
 static convolution make_reference_conv(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT]) {
     const kw_conv_dims *dims = &problem->conv;
     const int *image = image_orders[problem->layout], *filter = filter_orders[problem->layout];
@@ -121,7 +134,7 @@ static convolution make_reference_conv(const kw_problem *problem, const void *co
     kw_problem_output(o, problem);
     return (convolution){
         .dims = dims,
-        .dtype = problem->dtype,
+        .types = types_of(problem),
         .x = make_operand(tensors[KW_X], image, (place){{n, g, c, dims->in[0], dims->in[1], dims->in[2]}}),
         .w = make_operand(tensors[KW_W], filter, (place){{k, g, c, dims->filter[0], dims->filter[1], dims->filter[2]}}),
         .y = make_operand(tensors[KW_Y], image, (place){{n, g, k, o[0], o[1], o[2]}}),
@@ -156,7 +169,7 @@ static sum sum_forward(const convolution *conv, const place *y) {
             }
             for (w.at[WIDTH] = 0; w.at[WIDTH] < taps[2]; w.at[WIDTH]++) {
                 if (find_input(conv->dims, 2, o[2], w.at[WIDTH], &x.at[WIDTH])) {
-                    add_products(conv->dtype, &total, offset_along(&conv->x, &x, CHANNEL), offset_along(&conv->w, &w, CHANNEL),
+                    add_products(conv->types, &total, offset_along(&conv->x, &x, CHANNEL), offset_along(&conv->w, &w, CHANNEL),
                                  conv->x.extent.at[CHANNEL]);
                 }
             }
@@ -180,7 +193,7 @@ static sum backward_data(const convolution *conv, const place *x) {
             }
             for (w.at[WIDTH] = 0; w.at[WIDTH] < taps[2]; w.at[WIDTH]++) {
                 if (find_output(conv, 2, i[2], w.at[WIDTH], &y.at[WIDTH])) {
-                    add_products(conv->dtype, &total, offset_along(&conv->y, &y, CHANNEL), offset_along(&conv->w, &w, IMAGE),
+                    add_products(conv->types, &total, offset_along(&conv->y, &y, CHANNEL), offset_along(&conv->w, &w, IMAGE),
                                  conv->y.extent.at[CHANNEL]);
                 }
             }
@@ -213,7 +226,7 @@ static sum backward_weight(const convolution *conv, const place *w) {
                 if (find_input(conv->dims, 1, y.at[HEIGHT], t[1], &x.at[HEIGHT])) {
                     vector inputs = offset_along(&conv->x, &x, WIDTH);
                     inputs.stride *= conv->dims->stride[2];
-                    add_products(conv->dtype, &total, inputs, offset_along(&conv->y, &y, WIDTH), last - first);
+                    add_products(conv->types, &total, inputs, offset_along(&conv->y, &y, WIDTH), last - first);
                 }
             }
         }
@@ -238,7 +251,7 @@ static sum sum_gemm(const kw_problem *problem, const void *const tensors[KW_TENS
     kw_matrix left = kw_problem_matrix(problem, KW_X), right = kw_problem_matrix(problem, KW_W);
     vector a = matrix_row(tensors[KW_X], &left, a_rows, batch, m);
     vector b = matrix_row(tensors[KW_W], &right, !b_rows, batch, n); /* a column of B is a row of its transpose */
-    add_products(problem->dtype, &total, a, b, dims->k);
+    add_products(types_of(problem), &total, a, b, dims->k);
     return total;
 }
 

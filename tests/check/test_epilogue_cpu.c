@@ -1,4 +1,4 @@
-/* test_epilogue_cpu.c: epilogues and other result types in the kernels of CPUs: each kernel of set "tiny", for this machine's architecture
+/* test_epilogue_cpu.c: epilogues, other result types and uint8 as x's in the kernels of CPUs: each kernel of set "tiny", for this machine's architecture
  * and for AVX2, with epilogues that are drawn (by a seed, so the same each time) on awkward sizes; and each activation by itself, over the
  * whole range of fp32, against double.
  *
@@ -30,7 +30,7 @@ typedef struct checker {
     kw_jit jit;
     bool can_compile;
     uint64_t random;
-    size_t kernels, pairs, in_place, failures;
+    size_t kernels, mixed, pairs, in_place, failures;
 } checker;
 
 static int set_up(void **state) {
@@ -96,7 +96,7 @@ static kw_dtype draw_type(checker *c, const kw_dtype *from, uint64_t count) {
 }
 
 static void draw_step(checker *c, kw_epilogue_step *step) {
-    static const kw_dtype types[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_INT32};
+    static const kw_dtype types[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_UINT8, KW_INT32};
     *step = (kw_epilogue_step){.op = (kw_epilogue_op)kw_random_below(&c->random, KW_EPILOGUE_OP_COUNT)};
     if (kw_epilogue_step_reads(step)) {
         step->dtype = draw_type(c, types, sizeof types / sizeof *types);
@@ -111,8 +111,8 @@ static void draw_step(checker *c, kw_epilogue_step *step) {
     }
 }
 
-static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype) {
-    static const kw_dtype outputs[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_FP8, KW_BF8};
+static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_be_bare) {
+    static const kw_dtype outputs[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_UINT8, KW_FP8, KW_BF8};
     kw_epilogue e;
     do {
         e = (kw_epilogue){.count = (int32_t)kw_random_below(&c->random, 5)};
@@ -122,7 +122,7 @@ static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype) {
         kw_dtype output = draw_type(c, outputs, sizeof outputs / sizeof *outputs);
         e.converts = kw_random_below(&c->random, 2) && output != kw_dtype_output(dtype);
         e.output = e.converts ? output : KW_FP32;
-    } while (kw_epilogue_is_bare(&e) || kw_epilogue_check(&e, op, dtype, NULL));
+    } while ((!may_be_bare && kw_epilogue_is_bare(&e)) || kw_epilogue_check(&e, op, dtype, NULL));
     return e;
 }
 
@@ -229,14 +229,14 @@ static int check_lines(checker *c, const subject *s) {
     size_t first = (size_t)kw_random_below(&c->random, count);
     int met = 0;
     for (size_t i = 0; i < count && met < LINES_OF_A_KERNEL; i++) {
-        char text[2 * KW_PROBLEM_TEXT_MAX], words[KW_PROBLEM_TEXT_MAX];
+        char text[2 * KW_PROBLEM_TEXT_MAX], words[KW_PROBLEM_TEXT_MAX] = "";
         kw_line line = {words, sizeof words, 0};
         kw_problem problem;
         kw_error err = {0};
         int d = (met + (int)first) % DEVICES;
         kw_epilogue_print(&line, &s->config.epilogue);
-        snprintf(text, sizeof text, "%s %s %s%s", kw_op_name(s->config.op), kw_dtype_name(s->config.dtype), lines[(first + i) % count],
-                 words);
+        snprintf(text, sizeof text, "%s %s %s%s%s", kw_op_name(s->config.op), kw_dtype_name(s->config.dtype), lines[(first + i) % count],
+                 s->config.mixed ? " x=uint8" : "", words);
         assert_ok(kw_problem_parse(&problem, text, &err), &err);
         if (!kw_config_fits(&s->config, &problem, c->backend->target(c->device[d]), NULL)) {
             check_pair(c, s, &problem, text, d);
@@ -249,12 +249,19 @@ static int check_lines(checker *c, const subject *s) {
 static void check_config(checker *c, const kw_config *config, int draws) {
     for (int i = 0; i < draws; i++) {
         subject s = {.config = *config};
-        s.config.epilogue = draw_epilogue(c, config->op, config->dtype);
+        s.config.mixed = config->family->mixes && config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && kw_random_below(&c->random, 2);
+        s.config.x_dtype = s.config.mixed ? KW_UINT8 : KW_FP32;
+        s.config.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.mixed);
+        c->mixed += s.config.mixed;
         kw_error err = {0};
         assert_ok(kw_config_check(&s.config, &err), &err);
         open_subject(c, &s);
         c->kernels++;
-        assert_true(check_lines(c, &s) > 0);
+        if (!check_lines(c, &s)) {
+            char text[KW_CONFIG_TEXT_MAX];
+            kw_config_print(text, sizeof text, &s.config);
+            fail_msg("%s serves no line", text);
+        }
         close_subject(c, &s);
     }
 }
@@ -280,12 +287,13 @@ static void epilogues_are_right_in_every_family(void **state) {
         }
         kw_catalog_drop(&catalog);
     }
-    print_message("%zu kernels of %zu and %zu families; %zu pairs of kernel and problem, %zu besides with the result as a step's tensor, "
+    print_message("%zu kernels of %zu and %zu families, %zu of them with x=uint8; %zu pairs of kernel and problem, %zu besides with the "
+                  "result as a step's tensor, "
                   "%zu wrong\n",
-                  c->kernels, families[0], families[1], c->pairs, c->in_place, c->failures);
+                  c->kernels, families[0], families[1], c->mixed, c->pairs, c->in_place, c->failures);
     assert_int_equal(c->failures, 0);
     assert_true(c->kernels > 0);
-    assert_true(getenv("KW_CHECK_FILTER") || (families[1] >= 5 && c->in_place > 0));
+    assert_true(getenv("KW_CHECK_FILTER") || (families[1] >= 5 && c->in_place > 0 && c->mixed > 0));
 }
 
 /* --- activations --- */

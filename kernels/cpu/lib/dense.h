@@ -4,16 +4,16 @@
  * A step is KW_PAIR source channels, which take 4 bytes a pixel. Packed weights are runs of steps, each step KW_TILE_VECS vectors: the
  * words of KW_BLOCK output channels side by side. A run's source elements lie side by side as well.
  *
- * KW_QUADS: the instruction multiplies unsigned bytes by signed ones. Copied pixels are 128 + value, zeros outside the image too, and each
- * run of packed weights begins with a step of -128 times the run's sums, by which the tile's sums begin. */
+ * KW_RAISED: the instruction multiplies unsigned bytes by signed ones, and the pixels are signed. Copied ones are 128 + value, zeros outside
+ * the image too, and each run of packed weights begins with a step of -128 times the run's sums, by which the tile's sums begin. */
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
 #define KW_BLOCK (KW_TILE_VECS * KW_LANES)
 #define KW_VECTOR (4 * KW_LANES)
 #define KW_STEP_BYTES KW_TILE_STEP_BYTES(KW_BLOCK)
 #define KW_WORD (4 / KW_PAIR) /* bytes of a source element as the tile reads it */
-#define KW_CONVERTS (KW_WORD != KW_BYTES || KW_QUADS)
-#define KW_HEAD_BYTES (KW_QUADS ? KW_STEP_BYTES : 0) /* before the steps of a run */
-#define KW_ZERO_BYTE (KW_QUADS ? 0x80 : 0)
+#define KW_CONVERTS (KW_WORD != KW_BYTES || KW_RAISED)
+#define KW_HEAD_BYTES (KW_RAISED ? KW_STEP_BYTES : 0) /* before the steps of a run */
+#define KW_ZERO_BYTE (KW_RAISED ? 0x80 : 0)
 #define KW_SPILL_BYTES KW_TILE_SPILL_BYTES(KW_TILE_PIXELS, KW_BLOCK)
 
 /* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column that the
@@ -134,12 +134,12 @@ KW_INLINE kw_u32 kw_word_of(const char *from, kw_i64 step, kw_i64 count) {
     return word;
 }
 
-/* A vector of words, of channels that lie side by side. */
-KW_INLINE kw_vu kw_words_of(const char *from, kw_i64 step) {
+/* A vector of words, of channels that lie side by side; of weights, or of x, which may be unsigned. */
+KW_INLINE kw_vu kw_words_of(const char *from, kw_i64 step, int of_x) {
     kw_vu words = {0};
     for (int e = 0; e < KW_PAIR; e++) {
         kw_vu value = (kw_vu) __builtin_convertvector(*(const kw_vb_u *)(from + e * step), kw_vi);
-        words |= (KW_WORD == 1 ? value & 0xffu : value & 0xffffu) << 8 * KW_WORD * e;
+        words |= (KW_WORD == 1 || (of_x && KW_X_UNSIGNED) ? value & 0xffu : value & 0xffffu) << 8 * KW_WORD * e;
     }
     return words;
 }
@@ -154,7 +154,7 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
         kw_i64 k = 0, whole = e + KW_PAIR <= elements;
         if (channel == 1 && channels >= KW_BLOCK && whole) {
             for (; k < KW_BLOCK; k += KW_LANES, to += KW_VECTOR)
-                kw_put(to, (kw_vf)kw_words_of(from + k, element));
+                kw_put(to, (kw_vf)kw_words_of(from + k, element, 0));
         }
         if (KW_WORD == 1 && element == 1 && whole) {
             for (; k < kw_min(channels, KW_BLOCK); k++, to += 4)
@@ -164,7 +164,7 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
             *(kw_u32 *)to = k < channels ? kw_word_of(from + k * channel, element, elements - e) : 0;
     }
     kw_zero_steps(to, elements);
-#if KW_QUADS
+#if KW_RAISED
     const int ones = 0x01010101;
     for (kw_i64 v = 0; v < KW_BLOCK; v += KW_LANES, head += KW_VECTOR) {
         kw_vi sums = {0};
@@ -214,9 +214,9 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_i64 i = 0;
 #if KW_WORD == 2
     for (; i + KW_LANES <= count; i += KW_LANES)
-        *(kw_vs_u *)(to + 2 * i) = __builtin_convertvector(*(const kw_vb_u *)(from + i), kw_vs);
+        *(kw_vs_u *)(to + 2 * i) = __builtin_convertvector(*(const kw_vx_u *)(from + i), kw_vs);
     for (; i < count; i++)
-        *(kw_u16_u *)(to + 2 * i) = (kw_u16) * (const kw_i8 *)(from + i);
+        *(kw_u16_u *)(to + 2 * i) = (kw_u16) * (const kw_x8 *)(from + i);
 #else
     const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
     kw_vu flip = (kw_vu)kw_spread_word(&word);

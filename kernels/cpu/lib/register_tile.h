@@ -17,7 +17,7 @@
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
 
-#if KW_QUADS
+#if KW_RAISED
 #define KW_DECLARE_HEAD(pixel, v) kw_vi head##v = {0};
 #define KW_ADD_HEAD(pixel, v) head##v += (kw_vi)kw_load(job->w + run->w + (v)*KW_VECTOR);
 #define KW_DECLARE(pixel, v) kw_vi a##pixel##_##v = head##v;
@@ -89,7 +89,7 @@
     KW_EACH_VECTOR(KW_STORE, pixel)
 
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
-#if KW_QUADS
+#if KW_RAISED
     KW_EACH_VECTOR(KW_DECLARE_HEAD, 0)
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
         KW_EACH_VECTOR(KW_ADD_HEAD, 0)

@@ -65,7 +65,7 @@ typedef unsigned char kw_vc_u __attribute__((vector_size(KW_LANES), aligned(1), 
     kw_vu v##i = KW_BYTES_OF(4 * i) | KW_BYTES_OF(4 * i + 1) << 8 | KW_BYTES_OF(4 * i + 2) << 16 | KW_BYTES_OF(4 * i + 3) << 24;
 #endif
 #if KW_STORAGE == 3
-#define KW_ROW_WIDENED(i) kw_vu v##i = kw_words_of(from + KW_PAIR * (i)*from_row, from_row) ^ flip;
+#define KW_ROW_WIDENED(i) kw_vu v##i = kw_words_of(from + KW_PAIR * (i)*from_row, from_row, 1) ^ flip;
 #elif KW_BYTES < 4
 #define KW_ROW_WIDENED(i) kw_vu v##i = (kw_vu)kw_load_x(from + (i)*from_row);
 #endif

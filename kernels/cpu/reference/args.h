@@ -5,13 +5,13 @@
 #include "prelude/kernel_params.h"
 
 typedef struct kw_reference_params {
-    kw_i64 from, to;  /* kw_dtype of the tensors that are read and of the one that is written */
-    kw_i64 elements;  /* of the result, where an epilogue has a stage of its own; the first then leaves its sums in shared. Else 0 */
-    kw_i64 channels;  /* of the result */
-    kw_i64 result;    /* kw_tensor */
-    kw_i64 pixels;    /* of an image's channel where they follow each other, else 1 */
-    kw_i64 layout;    /* kw_layout */
-    kw_i64 depthwise; /* 1: groups of one channel in and out are worked on side by side */
+    kw_i64 x, from;  /* kw_dtype of x, and of the other tensors that are read */
+    kw_i64 to;       /* of the one that is written */
+    kw_i64 elements; /* of the result, where an epilogue has a stage of its own; the first then leaves its sums in shared. Else 0 */
+    kw_i64 channels; /* of the result */
+    kw_i64 result;   /* kw_tensor */
+    kw_i64 pixels;   /* of an image's channel where they follow each other, else 1 */
+    kw_i64 layout;   /* kw_layout */
 } kw_reference_params;
 
 KW_PARAMS_FIT(kw_reference_params);

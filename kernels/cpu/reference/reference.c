@@ -86,6 +86,11 @@ void kw_reference_kernel_load(float *to, const kw_reference_kernel_run *run) {
             to[i] = (float)((const signed char *)at)[j];
         }
         break;
+    case KW_UINT8:
+        for (kw_i64 i = 0, j = run->first; i < count; i++, j += step) {
+            to[i] = (float)((const unsigned char *)at)[j];
+        }
+        break;
     default:
         for (kw_i64 i = 0, j = run->first; i < count; i++, j += step) {
             to[i] = ((const kw_f32_u *)at)[j];
@@ -142,6 +147,9 @@ void kw_reference_kernel_round(kw_dtype dtype, char *tensor, kw_i64 at, float va
         break;
     case KW_INT8:
         ((signed char *)tensor)[at] = (signed char)saturated(value, -128, 127);
+        break;
+    case KW_UINT8:
+        ((unsigned char *)tensor)[at] = (unsigned char)saturated(value, 0, 255);
         break;
     case KW_INT32:
         ((kw_i32_u *)tensor)[at] = value >= 0x1p31f ? 0x7fffffff : saturated(value, -0x1p31f, 0x1p31f);

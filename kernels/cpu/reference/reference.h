@@ -14,7 +14,10 @@ static inline const kw_reference_params *kw_reference_params_of(const kw_kernel_
     return (const kw_reference_params *)(const void *)args->params.word;
 }
 
-/* Rows and columns of a block of results, and products summed before they are added to it. 512 products of int8 stay below 2^24. */
+/* Groups of one channel in and out are worked on side by side. */
+static inline bool kw_reference_is_depthwise(const kw_kernel_args *args) { return args->c == 1 && args->k == 1; }
+
+/* Rows and columns of a block of results, and products summed before they are added to it. 512 products of int8 and uint8 stay below 2^24. */
 enum { KW_REFERENCE_ROWS = 64, KW_REFERENCE_COLS = 64, KW_REFERENCE_DEPTH = 128 };
 
 /* What a unit works on, 80 KiB: the two factors and the sums of a block. Row r of the sums is sum[r * KW_REFERENCE_COLS]. */

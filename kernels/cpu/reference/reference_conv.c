@@ -41,7 +41,7 @@ typedef struct pixel {
 typedef struct job {
     const kw_kernel_args *args;
     bool backward, depthwise;
-    kw_dtype from, to;
+    kw_dtype source_dtype, from, to;
     const char *source;
     char *result;
     const kw_i64 *source_extent, *result_extent;
@@ -56,7 +56,8 @@ static job make_job(const kw_kernel_args *args, bool backward) {
     job j = {
         .args = args,
         .backward = backward,
-        .depthwise = kw_reference_params_of(args)->depthwise,
+        .depthwise = kw_reference_is_depthwise(args),
+        .source_dtype = (kw_dtype)(backward ? kw_reference_params_of(args)->from : kw_reference_params_of(args)->x),
         .from = (kw_dtype)kw_reference_params_of(args)->from,
         .to = (kw_dtype)kw_reference_params_of(args)->to,
         .source = backward ? args->y : args->x,
@@ -181,7 +182,7 @@ static void add_tap(kw_reference_kernel_block *block, const job *j, const kw_i64
     for (kw_i64 q = 0; q < j->depth; q += KW_REFERENCE_DEPTH) {
         extent.depth = kw_min(j->depth - q, KW_REFERENCE_DEPTH);
         kw_i64 step = j->source_steps.channel;
-        kw_reference_kernel_run channels = {j->from, j->source, (group * j->depth + q) * step, step, extent.depth};
+        kw_reference_kernel_run channels = {j->source_dtype, j->source, (group * j->depth + q) * step, step, extent.depth};
         kw_reference_kernel_run weights = {j->from, j->args->w, filter + q * j->depth_step, j->column_step, extent.cols};
         gather(block, source, rows, &channels, KW_REFERENCE_DEPTH);
         kw_reference_kernel_load_b(block, &weights, j->depth_step, extent.depth);
@@ -195,7 +196,7 @@ static void add_tap_depthwise(kw_reference_kernel_block *block, const job *j, co
     kw_i64 group = block_number * KW_REFERENCE_COLS, count = kw_min(j->args->groups - group, KW_REFERENCE_COLS),
            taps = volume(j->args->filter);
     kw_i64 step = j->source_steps.channel;
-    kw_reference_kernel_run channels = {j->from, j->source, group * step, step, count};
+    kw_reference_kernel_run channels = {j->source_dtype, j->source, group * step, step, count};
     kw_reference_kernel_run weights = {j->from, j->args->w, group * taps + tap, taps, count};
     gather(block, source, rows, &channels, KW_REFERENCE_COLS);
     kw_reference_kernel_load(block->b, &weights);
@@ -440,7 +441,7 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
 void kw_reference_kernel_conv_bwd_weight(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_reference_kernel_block block; /* on the stack: the reference kernels need no workspace */
     (void)thread_memory;
-    if (kw_reference_params_of(args)->depthwise) {
+    if (kw_reference_is_depthwise(args)) {
         backward_weight_depthwise(args, begin, end, &block);
     } else {
         backward_weight(args, begin, end, &block);

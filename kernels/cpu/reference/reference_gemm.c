@@ -20,7 +20,8 @@ static void load_a(kw_reference_kernel_block *block, const kw_reference_kernel_r
 void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_reference_kernel_block memory, *block = &memory; /* on the stack: the reference kernels need no workspace */
     (void)thread_memory;
-    kw_dtype from = (kw_dtype)kw_reference_params_of(args)->from, to = (kw_dtype)kw_reference_params_of(args)->to;
+    kw_dtype x = (kw_dtype)kw_reference_params_of(args)->x, from = (kw_dtype)kw_reference_params_of(args)->from,
+             to = (kw_dtype)kw_reference_params_of(args)->to;
     kw_layout layout = (kw_layout)kw_reference_params_of(args)->layout;
     bool a_rows = layout == KW_RCR || layout == KW_RRR, b_rows = layout == KW_RRR || layout == KW_CRR;
     kw_i64 m = args->gm, n = args->gn, k = args->gk;
@@ -40,7 +41,7 @@ void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 e
             kw_i64 lda = args->line_step[0], ldb = args->line_step[1];
             kw_i64 a_first = batch * args->batch_step[0] + (a_rows ? m0 * lda + k0 : k0 * lda + m0);
             kw_i64 b_first = batch * args->batch_step[1] + (b_rows ? k0 * ldb + n0 : n0 * ldb + k0);
-            kw_reference_kernel_run a = {from, args->x, a_first, a_rows ? 1 : lda, extent.depth};
+            kw_reference_kernel_run a = {x, args->x, a_first, a_rows ? 1 : lda, extent.depth};
             kw_reference_kernel_run b = {from, args->w, b_first, b_rows ? 1 : ldb, extent.cols};
             load_a(block, &a, a_rows ? lda : 1, extent.rows);
             kw_reference_kernel_load_b(block, &b, b_rows ? ldb : 1, extent.depth);

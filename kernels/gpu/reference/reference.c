@@ -6,7 +6,9 @@
 #include "kw_config.h"
 
 KW_DEVICE kw_sum reference_product(const char *a, kw_i64 i, const char *b, kw_i64 j) {
-#if KW_IN == KW_INT8
+#if KW_X_UNSIGNED /* a is x */
+    return (int)((const kw_u8 *)a)[i] * (int)((const kw_i8 *)b)[j];
+#elif KW_IN == KW_INT8
     return (int)((const kw_i8 *)a)[i] * (int)((const kw_i8 *)b)[j];
 #else
     return kw_element(a, i) * kw_element(b, j);

@@ -8,6 +8,7 @@
 #define KW_PAIR 1
 #define KW_BACKWARD 0
 #define KW_OUT 0
+#define KW_X_UNSIGNED 0
 #define KW_EPILOGUE 1
 #define KW_EPILOGUE_LONG 1
 #define KW_EPILOGUE_PLACED 1

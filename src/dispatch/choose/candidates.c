@@ -3,7 +3,7 @@
 #include "dispatch/choose/candidates.h"
 
 #include "predict/predict.h"
-#include "problem/epilogue.h"
+#include "problem/identity.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 /* The registry's generated kernels of the problem's operation and type, in its order, as the selector is asked about them. */
 typedef struct served_kernels {
     char *memory;        /* everything below points into it */
-    kw_config *specials; /* with the problem's epilogue; NULL: it has none, and configs point into the catalog */
+    kw_config *specials; /* of a problem that is not plain; NULL: it is, and configs point into the catalog */
     const kw_config **configs;
     kw_launch *launches;
     const kw_launch **fitting; /* NULL: it does not fit */
@@ -31,9 +31,9 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
     for (size_t i = 0; i < catalog->count; i++) {
         most += serves_request(request, &catalog->configs[i]);
     }
-    bool bare = kw_epilogue_is_bare(&request->problem.epilogue);
+    bool plain = kw_problem_is_plain(&request->problem);
     l->memory = calloc(most, sizeof *l->launches + sizeof *l->estimates + sizeof *l->expected + sizeof *l->configs + sizeof *l->fitting +
-                                 (bare ? 0 : sizeof *l->specials));
+                                 (plain ? 0 : sizeof *l->specials));
     if (!l->memory) {
         return kw_fail_memory(err, "a list of candidates");
     }
@@ -42,7 +42,7 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
     l->expected = l->estimates + most;
     l->configs = (const kw_config **)(void *)(l->expected + most);
     l->fitting = (const kw_launch **)(void *)(l->configs + most);
-    l->specials = bare ? NULL : (kw_config *)(void *)(l->fitting + most);
+    l->specials = plain ? NULL : (kw_config *)(void *)(l->fitting + most);
     for (size_t i = 0; i < catalog->count; i++) {
         if (serves_request(request, &catalog->configs[i])) {
             l->configs[l->count] = l->specials ? &l->specials[l->count] : &catalog->configs[i];

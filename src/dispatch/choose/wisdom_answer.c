@@ -33,9 +33,9 @@ static kw_status check_wisdom_value(kw_choice *choice, kw_config *config, const 
         choice->stale = true;
         return status;
     }
-    kw_config bare = *config;
-    bare.epilogue = (kw_epilogue){0};
-    if (request->registry->serial && !kw_catalog_has(&request->registry->catalog, &bare)) {
+    kw_problem none = {0};
+    kw_config plain = kw_config_special(config, &none);
+    if (request->registry->serial && !kw_catalog_has(&request->registry->catalog, &plain)) {
         return kw_fail(why, KW_NO_KERNEL, "its kernel is not in the registry");
     }
     choice->launch = (kw_launch){0};

@@ -50,6 +50,7 @@ const kw_family kw_family_conv_direct_1st = {
     .summary = "dense convolution of few channels a group: filter columns and channels are one run; forward",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .mixes = true,
     .ops = 1u << KW_CONV_FWD,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,

@@ -117,6 +117,7 @@ const kw_family kw_family_gemm_tiled = {
     .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .mixes = true,
     .tiles = true,
     .pitched = true,
     .ops = 1u << KW_GEMM,

@@ -18,16 +18,16 @@ static void count_reference_work(kw_launch *launch, double products) {
 }
 
 /* With an epilogue the sums stay in the workspace, and a second stage makes the result of them. */
-static void set_reference_params(kw_launch *launch, const kw_problem *problem, bool depthwise) {
+static void set_reference_params(kw_launch *launch, const kw_problem *problem) {
     bool bare = kw_epilogue_is_bare(&problem->epilogue), backward = problem->op == KW_CONV_BWD_DATA;
     kw_reference_params *params = kw_launch_params(launch, kw_reference_params);
     *params = (kw_reference_params){
+        .x = kw_problem_dtype(problem, KW_X),
         .from = problem->dtype,
         .to = bare                        ? kw_dtype_output(problem->dtype)
               : problem->dtype == KW_INT8 ? KW_INT32
                                           : KW_FP32,
         .layout = problem->layout,
-        .depthwise = depthwise,
     };
     if (bare) {
         return;
@@ -49,7 +49,7 @@ static void launch_reference_gemm(const kw_config *config, const kw_problem *pro
     const kw_gemm_dims *d = &problem->gemm;
     int64_t rows = kw_ceil_div(d->m, KW_REFERENCE_ROWS), cols = kw_ceil_div(d->n, KW_REFERENCE_COLS);
     *launch = (kw_launch){.stages = 1, .stage = {{d->batch * rows * cols, false, 0}}};
-    set_reference_params(launch, problem, false);
+    set_reference_params(launch, problem);
     count_reference_work(launch, (double)d->batch * (double)kw_round_up(d->m, 4) * (double)kw_round_up(d->n, 8) * (double)d->k);
     launch->copied_bytes = (double)launch->stage[0].units * (double)d->k * sizeof(float) * (KW_REFERENCE_ROWS + KW_REFERENCE_COLS);
 }
@@ -103,7 +103,7 @@ static void launch_conv(const kw_config *config, const kw_problem *problem, cons
         products *= (double)depth * (double)kw_round_up(cols, 8);
     }
     *launch = (kw_launch){.stages = 1, .stage = {{units, false, 0}}};
-    set_reference_params(launch, problem, depthwise);
+    set_reference_params(launch, problem);
     if (depthwise) {
         products = products_of(problem), copied = 2;
     }
@@ -132,6 +132,7 @@ const kw_family kw_family_gemm_reference = {
     .kind = KW_KIND_CPU,
     .is_reference = true,
     .fuses = true,
+    .mixes = true,
     .pitched = true,
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
@@ -146,6 +147,7 @@ const kw_family kw_family_conv_reference = {
     .kind = KW_KIND_CPU,
     .is_reference = true,
     .fuses = true,
+    .mixes = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = ALL_DTYPES,
     .launch = launch_conv,

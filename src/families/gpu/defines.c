@@ -54,7 +54,7 @@ static void define_arch(kw_text *text, const kw_gpu_arch *arch) {
     }
 }
 
-_Static_assert(KW_FP32 == 0 && KW_BF16 == 1 && KW_FP16 == 2 && KW_FP8 == 3 && KW_BF8 == 4 && KW_INT8 == 5 && KW_INT32 == 6,
+_Static_assert(KW_FP32 == 0 && KW_BF16 == 1 && KW_FP16 == 2 && KW_FP8 == 3 && KW_BF8 == 4 && KW_INT8 == 5 && KW_INT32 == 6 && KW_UINT8 == 7,
                "KW_IN and KW_OUT are the numbers of kernels/prelude/gpu.h");
 
 void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
@@ -68,6 +68,7 @@ void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
         kw_text_addf(text, " %d\n", op);
     }
     kw_text_addf(text, "#define KW_OP %d\n#define KW_IN %d\n#define KW_OUT %d\n", config->op, config->dtype, kw_config_output(config));
+    kw_text_addf(text, "#define KW_X_UNSIGNED %d\n", config->mixed);
     kw_epilogue_emit(text, config);
     for (int i = 0; i < family->axis_count; i++) {
         define_axis(text, &family->axes[i], config->axis[i]);

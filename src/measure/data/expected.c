@@ -208,8 +208,8 @@ static bool is_whole(kw_dtype dtype) {
 
 /* The type's range is the value's too where it ends in whole numbers. */
 static double within_range(kw_dtype output, double value) {
-    double most = output == KW_INT8 ? 127 : INT32_MAX;
-    return is_whole(output) ? fmin(fmax(value, -most - 1), most) : value;
+    double most = output == KW_INT8 ? 127 : output == KW_UINT8 ? 255 : INT32_MAX, least = output == KW_UINT8 ? 0 : -most - 1;
+    return is_whole(output) ? fmin(fmax(value, least), most) : value;
 }
 
 static double rounded_value(kw_dtype output, double value) {

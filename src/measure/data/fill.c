@@ -25,15 +25,24 @@ enum { TABLE_BITS = 12, TABLE_SIZE = 1 << TABLE_BITS };
 
 /* The largest integer up to which the type holds all, kept small enough for short sums to stay far from the accumulator's end. */
 static const int32_t integer_range[KW_DTYPE_COUNT] = {
-    [KW_FP32] = 63, [KW_BF16] = 63, [KW_FP16] = 63, [KW_FP8] = 15, [KW_BF8] = 7, [KW_INT8] = 127, [KW_INT32] = 127};
+    [KW_FP32] = 63, [KW_BF16] = 63, [KW_FP16] = 63, [KW_FP8] = 15, [KW_BF8] = 7, [KW_INT8] = 127, [KW_INT32] = 127, [KW_UINT8] = 127};
 
 static bool is_integer(kw_dtype dtype) {
-    return dtype == KW_INT8 || dtype == KW_INT32;
+    return dtype == KW_INT8 || dtype == KW_INT32 || dtype == KW_UINT8;
 }
 
-/* Variance of an integer drawn evenly from +-1..+-a. */
+/* Mean square of an integer drawn evenly from +-1..+-a. */
 static double variance_of_range(int32_t a) {
     return (a + 1.0) * (2.0 * a + 1.0) / 6.0;
+}
+
+/* The same of an input: of uint8 1 + a is added to each, which makes it 1..2a + 1. */
+static double square_of_input(kw_dtype dtype, int32_t a) {
+    return variance_of_range(a) + (dtype == KW_UINT8 ? (a + 1.0) * (a + 1.0) : 0);
+}
+
+static double most_of_input(kw_dtype dtype, int32_t a) {
+    return dtype == KW_UINT8 ? 2.0 * a + 1 : a;
 }
 
 static bool multiplies(const kw_epilogue_step *step) {
@@ -57,17 +66,24 @@ static double exact_limit(const kw_problem *problem) {
     return !bare ? FP32_EXACT / 4 : is_integer(problem->dtype) ? INT_EXACT : FP32_EXACT;
 }
 
+static kw_tensor first_input(const kw_problem *problem) {
+    return kw_problem_result(problem) == KW_X ? KW_W : KW_X;
+}
+
+/* a, b: ranges of the first input and of the second, whose type is the problem's. */
 static bool stays_exact(const kw_problem *problem, double products, int32_t a, int32_t b) {
-    if (products * a * b > exact_limit(problem)) {
+    kw_dtype first = kw_problem_dtype(problem, first_input(problem));
+    if (products * most_of_input(first, a) * b > exact_limit(problem)) {
         return false;
     }
     kw_dtype output = kw_problem_dtype(problem, kw_problem_result(problem));
-    double sigma = sqrt(products * variance_of_range(a) * variance_of_range(b));
+    double sigma = sqrt(products * square_of_input(first, a) * variance_of_range(b));
     bool scaled = first_scale(problem) >= 0;
-    return output == KW_FP16              ? 8 * sigma <= 65504
-           : output == KW_INT8 && !scaled ? 3 * sigma <= 127
-           : output == KW_FP8 && !scaled  ? 8 * sigma <= 448
-                                          : true;
+    return output == KW_FP16               ? 8 * sigma <= 65504
+           : output == KW_INT8 && !scaled  ? 3 * sigma <= 127
+           : output == KW_UINT8 && !scaled ? 3 * sigma <= 255
+           : output == KW_FP8 && !scaled   ? 8 * sigma <= 448
+                                           : true;
 }
 
 kw_fill kw_fill_exact(const kw_problem *problem, uint64_t seed) {
@@ -137,7 +153,7 @@ static double scale_unit(const kw_fill *fill, const kw_problem *problem) {
     if (fill->exact) {
         variance = fill->density;
         for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
-            variance *= fill->range[tensor] ? variance_of_range(fill->range[tensor]) : 1;
+            variance *= fill->range[tensor] ? square_of_input(kw_problem_dtype(problem, (kw_tensor)tensor), fill->range[tensor]) : 1;
         }
     }
     return exp2(rint(log2(40 / sqrt(products * variance))));
@@ -168,17 +184,14 @@ void kw_fill_extra(const kw_fill *fill, const kw_problem *problem, int step, voi
     }
 }
 
-static kw_tensor first_input(const kw_problem *problem) {
-    return kw_problem_result(problem) == KW_X ? KW_W : KW_X;
-}
-
 void kw_fill_tensor(const kw_fill *fill, const kw_problem *problem, kw_tensor tensor, int64_t first, int64_t count, void *memory) {
     _Alignas(8) unsigned char table[TABLE_SIZE * 4];
     kw_dtype dtype = kw_problem_dtype(problem, tensor);
     size_t width = kw_dtype_size(dtype);
     double density = tensor == first_input(problem) ? fill->density : 1;
     for (int place = 0; place < TABLE_SIZE; place++) {
-        kw_dtype_store(dtype, table, place, table_value(fill, fill->range[tensor], density, place));
+        double value = table_value(fill, fill->range[tensor], density, place);
+        kw_dtype_store(dtype, table, place, dtype == KW_UINT8 && value != 0 ? value + 1 + fill->range[tensor] : value);
     }
     uint64_t key = mix_bits(fill->seed * KW_TENSOR_COUNT + (uint64_t)tensor + 1);
     unsigned char *to = memory;

@@ -191,8 +191,8 @@ static const word_value directions[] = {
 };
 
 static const word_value dtypes[] = {
-    {"f32", KW_FP32},    {"bf16", KW_BF16}, {"f16", KW_FP16},  {"f8_e4m3", KW_FP8},
-    {"f8_e5m2", KW_BF8}, {"s8", KW_INT8},   {"s32", KW_INT32}, {NULL, KW_DTYPE_COUNT},
+    {"f32", KW_FP32}, {"bf16", KW_BF16}, {"f16", KW_FP16}, {"f8_e4m3", KW_FP8},    {"f8_e5m2", KW_BF8},
+    {"s8", KW_INT8},  {"s32", KW_INT32}, {"u8", KW_UINT8}, {NULL, KW_DTYPE_COUNT},
 };
 
 /* Tags of x, w and y; any leaves the choice to the library, ours is channels last. */
@@ -221,7 +221,7 @@ typedef struct options {
     kw_import_attribute attribute;
 } options;
 
-/* Types of x, w and y: one for all, or three with ':' between. The two that are read are one type. */
+/* Types of x, w and y: one for all, or three with ':' between. The two that are read are one type, or x is u8 and w s8. */
 static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
     kw_dtype types[KW_TENSOR_COUNT];
     kw_scan scan = {text.at, text.at + text.size};
@@ -231,7 +231,7 @@ static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
         kw_dtype type = (kw_dtype)find_value(dtypes, word);
         if (type == KW_DTYPE_COUNT || count == KW_TENSOR_COUNT) {
             return kw_fail(err, KW_MALFORMED,
-                           "benchdnn line: --dt=%.*s is not one of f32 bf16 f16 f8_e4m3 f8_e5m2 s8, or three such as s8:s8:s32",
+                           "benchdnn line: --dt=%.*s is not one of f32 bf16 f16 f8_e4m3 f8_e5m2 s8, or three such as s8:s8:s32 or u8:s8:u8",
                            KW_WORD(text));
         }
         types[count++] = type;
@@ -240,6 +240,11 @@ static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
         types[KW_W] = types[KW_Y] = types[KW_X];
     } else if (count == 2) {
         return kw_fail(err, KW_MALFORMED, "benchdnn line: --dt=%.*s has two types; give one, or three as in s8:s8:s32", KW_WORD(text));
+    }
+    if (kw_problem_result(problem) == KW_Y && types[KW_X] == KW_UINT8 && types[KW_W] == KW_INT8) {
+        problem->mixed = true;
+        problem->x_dtype = types[KW_X];
+        types[KW_X] = types[KW_W];
     }
     problem->dtype = types[kw_problem_result(problem) == KW_X ? KW_W : KW_X];
     for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
@@ -253,8 +258,8 @@ static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
         }
     }
     if (!kw_dtype_is_input(problem->dtype)) {
-        return kw_fail(err, KW_ILLEGAL, "benchdnn line: --dt=%.*s: %s is a type of results only", KW_WORD(text),
-                       kw_dtype_name(problem->dtype));
+        return kw_fail(err, KW_ILLEGAL, "benchdnn line: --dt=%.*s: %s is a type of results%s", KW_WORD(text), kw_dtype_name(problem->dtype),
+                       problem->dtype == KW_UINT8 ? ", and of a source whose weights are s8" : " only");
     }
     kw_import_result_type(problem, types[kw_problem_result(problem)]);
     return KW_OK;

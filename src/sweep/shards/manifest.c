@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "config/config.h"
-#include "problem/epilogue.h"
+#include "problem/identity.h"
 #include "sweep/shards/shard.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 static bool same_kind(const kw_manifest *m, size_t config, size_t problem) {
     const kw_config *c = &m->configs.configs[config];
     const kw_problem *p = &m->problems.problems[problem];
-    return c->op == p->op && c->dtype == p->dtype && kw_epilogue_equal(&c->epilogue, &p->epilogue);
+    return c->op == p->op && c->dtype == p->dtype && kw_config_suits(c, p);
 }
 
 /* Narrows a run to its first and last config of the problem's kind; false when there is none. */
@@ -35,30 +35,30 @@ void kw_manifest_drop(kw_manifest *m) {
 }
 
 /* Whether an earlier problem has wanted the same copies. */
-static bool is_epilogue_new(const kw_manifest *m, size_t problem) {
+static bool is_special_new(const kw_manifest *m, size_t problem) {
     const kw_problem *p = &m->problems.problems[problem];
     for (size_t i = 0; i < problem; i++) {
         const kw_problem *q = &m->problems.problems[i];
-        if (q->op == p->op && q->dtype == p->dtype && kw_epilogue_equal(&q->epilogue, &p->epilogue)) {
+        if (q->op == p->op && q->dtype == p->dtype && q->mixed == p->mixed && kw_epilogue_equal(&q->epilogue, &p->epilogue)) {
             return false;
         }
     }
     return true;
 }
 
-/* Kernels have their epilogue in their text: of the configs that can, a copy for each epilogue of the problems. */
-static kw_status add_epilogues(kw_manifest *m, kw_error *err) {
+/* Kernels have their epilogue and x's type in their text: of the configs that can, a copy for each that the problems want. */
+static kw_status add_specials(kw_manifest *m, kw_error *err) {
     kw_status status = KW_OK;
     size_t given = m->configs.count;
     for (size_t p = 0; p < m->problems.count; p++) {
         const kw_problem *problem = &m->problems.problems[p];
-        if (kw_epilogue_is_bare(&problem->epilogue) || !is_epilogue_new(m, p)) {
+        if (kw_problem_is_plain(problem) || !is_special_new(m, p)) {
             continue;
         }
         for (size_t i = 0; i < given && !status; i++) {
-            kw_config copy = m->configs.configs[i];
-            if (copy.op == problem->op && copy.dtype == problem->dtype && kw_epilogue_is_bare(&copy.epilogue)) {
-                copy.epilogue = problem->epilogue;
+            const kw_config *config = &m->configs.configs[i];
+            if (config->op == problem->op && config->dtype == problem->dtype && kw_config_is_plain(config)) {
+                kw_config copy = kw_config_special(config, problem);
                 status = kw_config_check(&copy, NULL) ? KW_OK : kw_catalog_add(&m->configs, &copy, NULL, err);
             }
         }
@@ -81,7 +81,7 @@ kw_status kw_manifest_create(kw_manifest *m, const char *const configs[], size_t
             status = kw_fail_memory(err, "a manifest");
         }
     }
-    status = status ? status : add_epilogues(m, err);
+    status = status ? status : add_specials(m, err);
     if (status) {
         kw_manifest_drop(m);
     }
@@ -186,11 +186,11 @@ size_t kw_manifest_configs(uint32_t positions[], const kw_manifest *m, size_t pr
 static int64_t product_pairs(const kw_manifest *m) {
     int64_t of_kind[KW_OP_COUNT][KW_DTYPE_COUNT] = {{0}}, pairs = 0;
     for (size_t i = 0; i < m->configs.count; i++) {
-        of_kind[m->configs.configs[i].op][m->configs.configs[i].dtype] += kw_epilogue_is_bare(&m->configs.configs[i].epilogue);
+        of_kind[m->configs.configs[i].op][m->configs.configs[i].dtype] += kw_config_is_plain(&m->configs.configs[i]);
     }
     for (size_t i = 0; i < m->problems.count; i++) {
         const kw_problem *problem = &m->problems.problems[i];
-        if (kw_epilogue_is_bare(&problem->epilogue)) {
+        if (kw_problem_is_plain(problem)) {
             pairs += of_kind[problem->op][problem->dtype];
             continue;
         }

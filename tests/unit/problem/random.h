@@ -20,6 +20,10 @@ static inline kw_problem random_problem(uint64_t *state, kw_op op, int64_t size)
         memset(&problem, 0, sizeof problem);
         problem.op = op;
         problem.dtype = (kw_dtype)random_between(state, 0, KW_INT8);
+        if (problem.dtype == KW_INT8 && op <= KW_CONV_FWD && random_between(state, 0, 1)) {
+            problem.mixed = true;
+            problem.x_dtype = KW_UINT8;
+        }
         if (op == KW_GEMM) {
             problem.layout = (kw_layout)random_between(state, KW_RCR, KW_CCR);
             problem.gemm = (kw_gemm_dims){random_between(state, 1, 3), random_between(state, 1, size), random_between(state, 1, size),

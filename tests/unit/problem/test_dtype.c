@@ -159,6 +159,9 @@ static void integers_saturate_and_round_to_even(void **state) {
         assert_int_equal(wide_value, cases[i].wide);
         assert_true(kw_dtype_load(KW_INT8, &narrow_value, 0) == cases[i].narrow);
         assert_true(kw_dtype_load(KW_INT32, &wide_value, 0) == cases[i].wide);
+        uint8_t unsigned_value;
+        kw_dtype_store(KW_UINT8, &unsigned_value, 0, cases[i].value);
+        assert_true(kw_dtype_load(KW_UINT8, &unsigned_value, 0) == fmin(fmax(cases[i].wide, 0), 255));
     }
     float single;
     kw_dtype_store(KW_FP32, &single, 0, 0.1);
@@ -171,8 +174,8 @@ static void types_know_their_names_sizes_and_outputs(void **state) {
         const char *name;
         size_t size;
         kw_dtype output;
-    } cases[KW_DTYPE_COUNT] = {{"fp32", 4, KW_FP32}, {"bf16", 2, KW_BF16},  {"fp16", 2, KW_FP16},  {"fp8", 1, KW_FP16},
-                               {"bf8", 1, KW_FP16},  {"int8", 1, KW_INT32}, {"int32", 4, KW_INT32}};
+    } cases[KW_DTYPE_COUNT] = {{"fp32", 4, KW_FP32}, {"bf16", 2, KW_BF16},  {"fp16", 2, KW_FP16},   {"fp8", 1, KW_FP16},
+                               {"bf8", 1, KW_FP16},  {"int8", 1, KW_INT32}, {"int32", 4, KW_INT32}, {"uint8", 1, KW_INT32}};
     for (kw_dtype dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
         assert_string_equal(kw_dtype_name(dtype), cases[dtype].name);
         assert_int_equal(kw_dtype_size(dtype), cases[dtype].size);

@@ -101,7 +101,8 @@ static data make_data(const kw_problem *problem, uint64_t *random) {
         assert_non_null(all.stored[tensor]);
         for (int64_t i = 0; i < count && tensor != result; i++) {
             all.tensor[tensor][i] = (double)random_between(random, -4, 4);
-            kw_dtype_store(dtype, all.stored[tensor], i, all.tensor[tensor][i]);
+            kw_dtype_store(dtype, all.stored[tensor], i, all.tensor[tensor][i] * (dtype == KW_UINT8 ? -50 : 1));
+            all.tensor[tensor][i] = kw_dtype_load(dtype, all.stored[tensor], i); /* of uint8 0 to 200 */
         }
     }
     all.products = calloc((size_t)all.elements[result], sizeof(int64_t));

@@ -138,16 +138,16 @@ double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile) {
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
     const kw_multiply *multiply = kw_config_multiply(config);
-    bool quads = multiply->math == KW_MATH_DP && config->dtype == KW_INT8; /* KW_QUADS of kernels/prelude/cpu.h */
+    bool raised = multiply->math == KW_MATH_DP && config->dtype == KW_INT8 && !config->mixed; /* KW_RAISED of kernels/prelude/cpu.h */
     kw_tile_work work = {
         .block = (int64_t)kw_config_isa(config)->lanes * tile->vecs,
         .pair = multiply->pair,
         .word = 4 / multiply->pair,
         .amx = multiplies_tiles(config),
         .instructions = multiply->math == KW_MATH_WIDE ? 2 : 1,
-        .converts = quads || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
+        .converts = raised || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
     };
-    work.head = quads ? KW_TILE_STEP_BYTES(work.block) : 0;
+    work.head = raised ? KW_TILE_STEP_BYTES(work.block) : 0;
     return work;
 }
 
