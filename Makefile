@@ -17,8 +17,13 @@ setup:
 gfx950:
 	@tools/setup.sh gfx950
 
+python: all
+	@tools/setup.sh python
+	@tools/python.sh build
+
 test:
 	@tools/setup.sh test
+	@tools/setup.sh python
 	@JOBS=$(JOBS) tools/test.sh
 
 test-gpu-full:
@@ -117,6 +122,7 @@ clean:
 
 help:
 	@echo 'make            build build/kwright and the libraries; JOBS=N or -jN at a time (one a core)'
+	@echo 'make python     the Python package as a wheel in build/python-wheel, installed into a fresh environment and tested there'
 	@echo 'make gfx950     Debian'\''s clang 22, which kernels for gfx950 need; for other AMD GPUs clang 19 will do'
 	@echo 'make demo       build, tune real network layers, run them through the C API; DEMO_LAYERS=all takes every layer'
 	@echo 'make test       every check and test (CI runs this)'

@@ -209,6 +209,11 @@ KW_API int64_t kw_problem_bytes(const kw_problem *problem);
 /* Element count and type of one tensor. Gaps count (kw_problem.pitch): so many must its memory have room for. */
 KW_API int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor);
 KW_API kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor);
+enum { KW_AXES_MAX = 5 };
+/* A tensor as frameworks name its axes: how long each is, and how many elements lie from one of its positions to the next. x and y of a
+ * convolution: N, channels of all groups, the spatial ones (there are ndim); w: K of all groups, C of one group, the filter's. Of a product:
+ * batch, then rows and columns of A, B, C; a batch stride of 0: one matrix for all. Returns how many axes there are. */
+KW_API int kw_problem_axes(int64_t extent[KW_AXES_MAX], int64_t stride[KW_AXES_MAX], const kw_problem *problem, kw_tensor tensor);
 /* The tensor that the operation writes. */
 KW_API kw_tensor kw_problem_result(const kw_problem *problem);
 /* A tensor that a step of the epilogue reads: besides x, w and y. */

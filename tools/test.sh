@@ -108,6 +108,22 @@ stage_tsan() {
 stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" tools/fuzz.sh; }
 stage_install() { check "install, pkg-config, CMake package and the README's program" tools/check_install.sh; }
 stage_report() { built release kwright make_store png_colours && check "a report in a browser" tools/check_report.sh; }
+# pytest's last line counts: "2 failed, 46 passed, 1 error in 8.5s".
+stage_python() {
+    local code good bad
+    built release kernelwright_shared kernelwright_tune_shared kwright || return
+    tools/python.sh build >"$log/python" 2>&1
+    code=$?
+    grep -E "^(FAILED|ERROR|SKIPPED|kernelwright-|python.sh:)" "$log/python"
+    good=$(sed -nE '$s/^(.* )?([0-9]+) passed.*/\2/p' "$log/python")
+    bad=$(sed -nE '$p' "$log/python" | grep -oE '[0-9]+ (failed|error)' | awk '{ n += $1 } END { print n + 0 }')
+    if [ $code -ne 0 ] && [ "$bad" -eq 0 ] || [ -z "$good" ]; then
+        bad=$((bad + 1))
+        tail -n 40 "$log/python"
+    fi
+    passed=$((passed + ${good:-0}))
+    failed=$((failed + bad))
+}
 stage_portable() { built portable && check "the portable kwright needs the C library alone and no compiler" tools/check_portable.sh; }
 
 # Seconds of processor time that everything started so far has used. Not to be called in a subshell, which has children of its own.
@@ -116,7 +132,7 @@ cpu_seconds() {
     awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$log/times"
 }
 
-stages=${TEST_STAGES:-text headers release kernels gpu debug tsan fuzz install report portable}
+stages=${TEST_STAGES:-text headers release kernels gpu debug tsan fuzz install report portable python}
 for stage in $stages; do
     declare -F "stage_$stage" >/dev/null || { echo "test.sh: stage $stage is not known" >&2; exit 2; }
 done

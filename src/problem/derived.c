@@ -57,6 +57,46 @@ int64_t kw_problem_values(const kw_problem *problem, kw_tensor tensor) {
     return (m.batch_step ? m.batch : 1) * m.lines * m.length;
 }
 
+/* From the innermost axis outwards, each stride is the product of what lies inside. */
+static int conv_axes(int64_t extent[KW_AXES_MAX], int64_t stride[KW_AXES_MAX], const kw_problem *problem, kw_tensor tensor) {
+    const kw_conv_dims *conv = &problem->conv;
+    int ndim = problem->ndim, count = ndim + 2;
+    int64_t out[3], inner = 1;
+    kw_problem_output(out, problem);
+    const int64_t *spatial = tensor == KW_X ? conv->in : tensor == KW_W ? conv->filter : out;
+    extent[0] = tensor == KW_W ? conv->k : conv->n;
+    extent[1] = tensor == KW_X ? conv->c : tensor == KW_W ? conv->c / conv->g : conv->k;
+    for (int axis = 0; axis < ndim; axis++) {
+        extent[2 + axis] = spatial[3 - ndim + axis];
+    }
+    bool last = problem->layout == KW_CHANNELS_LAST;
+    if (last) {
+        stride[1] = inner;
+        inner *= extent[1];
+    }
+    for (int axis = count - 1; axis >= (last ? 2 : 1); axis--) {
+        stride[axis] = inner;
+        inner *= extent[axis];
+    }
+    stride[0] = inner;
+    return count;
+}
+
+int kw_problem_axes(int64_t extent[KW_AXES_MAX], int64_t stride[KW_AXES_MAX], const kw_problem *problem, kw_tensor tensor) {
+    if (problem->op != KW_GEMM) {
+        return conv_axes(extent, stride, problem, tensor);
+    }
+    kw_matrix m = kw_problem_matrix(problem, tensor);
+    int line = m.columns ? 2 : 1;
+    extent[0] = m.batch;
+    stride[0] = m.batch_step;
+    extent[line] = m.lines;
+    stride[line] = m.line_step;
+    extent[3 - line] = m.length;
+    stride[3 - line] = 1;
+    return 3;
+}
+
 /* Sum of (a i + b) / m rounded down, over i = 0..n-1, for n >= 0, m > 0, a, b >= 0, in a number of steps as of a greatest common divisor:
  * whole multiples of m are split off; what is left counts the points under a line, and counting them by columns instead of by rows
  * swaps a and m. The sum itself must fit. */

@@ -9,6 +9,7 @@
 typedef struct kw_matrix {
     int64_t batch, lines, length;
     int64_t line_step, batch_step; /* elements from one to the next; batch_step 0: one matrix for all */
+    bool columns;                  /* lines are columns */
 } kw_matrix;
 
 kw_matrix kw_problem_matrix(const kw_problem *problem, kw_tensor tensor);

@@ -131,11 +131,44 @@ static void tensors_are_legal_up_to_the_last_byte(void **state) {
     }
 }
 
+static void axes_say_where_each_element_lies(void **state) {
+    static const struct {
+        const char *text;
+        kw_tensor tensor;
+        int count;
+        int64_t extent[KW_AXES_MAX], stride[KW_AXES_MAX];
+    } cases[] = {
+        {"gemm fp32 rcr b3 m5 n6 k7", KW_X, 3, {3, 5, 7}, {35, 7, 1}},
+        {"gemm fp32 rcr b3 m5 n6 k7", KW_W, 3, {3, 7, 6}, {42, 1, 7}},
+        {"gemm fp32 ccr b3 m5 n6 k7 lda9 stridea0", KW_X, 3, {3, 5, 7}, {0, 1, 9}},
+        {"gemm fp32 rrr b3 m5 n6 k7 ldc8", KW_Y, 3, {3, 5, 6}, {40, 8, 1}},
+        {"conv_fwd fp32 nhwgc n2 g2 c4 k6 i5x7 f3x2", KW_X, 4, {2, 4, 5, 7}, {140, 1, 28, 4}},
+        {"conv_fwd fp32 nhwgc n2 g2 c4 k6 i5x7 f3x2", KW_W, 4, {6, 2, 3, 2}, {12, 1, 4, 2}},
+        {"conv_fwd fp32 ngchw n2 g2 c4 k6 i5x7 f3x2", KW_Y, 4, {2, 6, 3, 6}, {108, 18, 6, 1}},
+        {"conv_fwd fp32 nwgc n2 c4 k6 i5 f3", KW_X, 3, {2, 4, 5}, {20, 1, 4}},
+        {"conv_bwd_weight fp32 ngcdhw n2 g2 c4 k6 i5x7x3 f3x2x1", KW_W, 5, {6, 2, 3, 2, 1}, {12, 6, 2, 1, 1}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        int64_t extent[KW_AXES_MAX] = {0}, stride[KW_AXES_MAX] = {0};
+        assert_int_equal(kw_problem_parse(&problem, cases[i].text, NULL), KW_OK);
+        assert_int_equal(kw_problem_axes(extent, stride, &problem, cases[i].tensor), cases[i].count);
+        assert_memory_equal(extent, cases[i].extent, sizeof extent);
+        assert_memory_equal(stride, cases[i].stride, sizeof stride);
+        int64_t last = 0;
+        for (int axis = 0; axis < cases[i].count; axis++) {
+            last += (extent[axis] - 1) * stride[axis];
+        }
+        assert_int_equal(last + 1, kw_problem_elements(&problem, cases[i].tensor));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operations_are_those_really_formed),          cmocka_unit_test(huge_extents_are_counted_at_once),
-        cmocka_unit_test(sizes_follow_the_layout_and_the_output_rule), cmocka_unit_test(outputs_are_rounded_down),
-        cmocka_unit_test(tensors_are_legal_up_to_the_last_byte),
+        cmocka_unit_test(axes_say_where_each_element_lies), cmocka_unit_test(operations_are_those_really_formed),
+        cmocka_unit_test(huge_extents_are_counted_at_once), cmocka_unit_test(sizes_follow_the_layout_and_the_output_rule),
+        cmocka_unit_test(outputs_are_rounded_down),         cmocka_unit_test(tensors_are_legal_up_to_the_last_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,14 @@
+/* runner.h: the type Runner: a plan that Python calls. */
+#ifndef KW_PYTHON_RUNNER_H
+#define KW_PYTHON_RUNNER_H
+
+#include "lend.h"
+
+/* A new reference, or NULL with an exception set. */
+PyObject *runner_type(void);
+/* Live objects of the type. */
+size_t runner_count(void);
+/* What raises: called with status and text, it gives the exception to raise. */
+extern PyObject *runner_failure;
+
+#endif

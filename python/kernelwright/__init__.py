@@ -1,0 +1,66 @@
+"""GEMM and grouped convolution by the fastest checked kernel for the machine at hand.
+
+>>> import kernelwright as kw, numpy as np
+>>> plan = kw.plan("gemm fp32 rrr m64 n64 k64", mode="predict")
+>>> y = plan(np.ones((64, 64), "f4"), np.ones((64, 64), "f4"))
+>>> float(y[0, 0])
+64.0
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from . import _kw
+from ._errors import (
+    ArrayError,
+    EnvironmentFault,
+    Error,
+    FailedError,
+    FileError,
+    IllegalError,
+    MalformedError,
+    MissingError,
+    NoKernelError,
+    OutOfMemoryError,
+    failure,
+)
+
+_kw.install(ArrayError, failure)
+__version__: str = _kw.version
+
+# Where each name stands; a module is loaded when its first name is asked for, which keeps the import short.
+_HOMES = {
+    "Context": "_context",
+    "context": "_context",
+    "plan": "_context",
+    "Problem": "_problem",
+    "Plan": "_plan",
+    "Explanation": "_plan",
+}
+_ERRORS = [
+    "ArrayError",
+    "EnvironmentFault",
+    "Error",
+    "FailedError",
+    "FileError",
+    "IllegalError",
+    "MalformedError",
+    "MissingError",
+    "NoKernelError",
+    "OutOfMemoryError",
+]
+__all__ = [*_HOMES, *_ERRORS, "__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
