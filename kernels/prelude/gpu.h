@@ -13,10 +13,12 @@
  *   KW_HAS_MFMA ...            1 for each feature of the architecture (src/config/gpu_arch.h), else 0
  *   KW_OP                      one of KW_OP_GEMM, KW_OP_CONV_FWD, KW_OP_CONV_BWD_DATA, KW_OP_CONV_BWD_WEIGHT
  *   KW_IN, KW_OUT              types in memory: 0 fp32, 1 bf16, 2 fp16, 3 fp8 (e4m3), 4 bf8 (e5m2), 5 int8, 6 int32
+ *   KW_CHANNELS_FIRST          1: tensors have their channels first, and the text gets copies (gpu/lib/turn.h), else 0
  *   KW_TILE_M ...              the config's axes by name; of a word axis also KW_PIPE_COMPV3 ..., its words numbered
  *
  * What each dialect's prelude gives:
  *   KW_DEVICE                  in front of every function that is not a kernel
+ *   KW_KERNEL_AT(name, threads)               head of a kernel of just this name; texts say KW_KERNEL
  *   KW_KERNEL(name, threads)   head of a kernel: KW_KERNEL(kw_stage0, 256) { ... }. Its only parameter is `args`, a kw_gpu_args, read-only.
  *                              A family's launch() says how many blocks of how many threads a stage has; kw_stage0, kw_stage1, ... run in
  *                              order
@@ -99,6 +101,16 @@
 #define KW_BYTES_OF(type) ((type) == KW_FP32 || (type) == KW_INT32 ? 4 : (type) >= KW_FP8 ? 1 : 2)
 #define KW_BYTES KW_BYTES_OF(KW_IN)
 #define KW_OUT_BYTES KW_BYTES_OF(KW_OUT)
+
+/* The heads of a text's kernels. Where tensors are turned (gpu/lib/turn.h), its stages stand behind that of the turning. */
+#if KW_CHANNELS_FIRST
+#define KW_BEHIND_kw_stage0 kw_stage1
+#define KW_BEHIND_kw_stage1 kw_stage2
+#define KW_BEHIND_kw_stage2 kw_stage3
+#define KW_KERNEL(name, threads) KW_KERNEL_AT(KW_BEHIND_##name, threads)
+#else
+#define KW_KERNEL(name, threads) KW_KERNEL_AT(name, threads)
+#endif
 
 KW_DEVICE int kw_min(int a, int b) { return a < b ? a : b; }
 KW_DEVICE int kw_max(int a, int b) { return a > b ? a : b; }

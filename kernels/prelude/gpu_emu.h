@@ -22,7 +22,7 @@ typedef struct kw_gpu_args {
 #define KW_EMU_OWN static inline __attribute__((always_inline, unused, no_sanitize("thread")))
 /* Called most often, so optimised by itself; clang knows no such wish. */
 #define KW_EMU_HOOK __attribute__((no_sanitize("thread"), optimize("O1"))) void
-#define KW_KERNEL(name, threads) KW_EMU_KERNEL(name, threads) /* name may be a macro */
+#define KW_KERNEL_AT(name, threads) KW_EMU_KERNEL(name, threads) /* name may be a macro */
 #define KW_EMU_KERNEL(name, threads)                                                                                                       \
     __attribute__((visibility("default"))) const int name##_threads = (threads);                                                           \
     __attribute__((visibility("default"))) void name(const kw_gpu_args args)

@@ -3,6 +3,8 @@
 
 #include "problem/pitch.h"
 
+#include <stdint.h>
+
 void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_launch *launch) {
     *args = (kw_kernel_args){.n = 1, .groups = 1, .c = 1, .k = 1, .batch = 1, .gm = 1, .gn = 1, .gk = 1};
     for (int axis = 0; axis < 3; axis++) {
@@ -49,4 +51,44 @@ void kw_args_point(kw_kernel_args *args, const kw_launch_memory *memory) {
     for (int i = 0; i < KW_EXTRAS; i++) {
         args->extra[i] = memory->extra[i];
     }
+}
+
+int kw_stage_entry(const kw_turning *turning, int stage) {
+    int turns = 0;
+    for (int i = 0; i < stage; i++) {
+        turns += turning->stage[i].images > 0;
+    }
+    return !turning->is ? stage : turning->stage[stage].images > 0 ? 0 : stage - turns + 1;
+}
+
+static void *copy_at(const kw_copy *copy, const kw_launch_memory *memory) {
+    return (char *)(copy->packed ? memory->packed : memory->shared) + copy->at;
+}
+
+static void *turned_tensor(int tensor, const kw_launch_memory *memory) {
+    return tensor < KW_TENSOR_COUNT ? memory->tensor[tensor] : (void *)(uintptr_t)memory->extra[tensor - KW_TENSOR_COUNT];
+}
+
+void kw_stage_memory(kw_launch_memory *seen, const kw_turning *turning, const kw_launch_memory *memory) {
+    *seen = *memory;
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        if (turning->copy[i].made) {
+            seen->tensor[i] = copy_at(&turning->copy[i], memory);
+        }
+    }
+    for (int i = 0; i < KW_EXTRA_MAX; i++) {
+        if (turning->copy[KW_TENSOR_COUNT + i].made) {
+            seen->extra[i] = copy_at(&turning->copy[KW_TENSOR_COUNT + i], memory);
+        }
+    }
+}
+
+void kw_turn_args(kw_kernel_args *args, const kw_turn *turn, const kw_turning *turning, const kw_launch_memory *memory) {
+    void *tensor = turned_tensor(turn->tensor, memory), *copy = copy_at(&turning->copy[turn->tensor], memory);
+    *args = (kw_kernel_args){.x = turn->back ? copy : tensor,
+                             .y = turn->back ? tensor : copy,
+                             .n = turn->images,
+                             .gm = turn->rows,
+                             .gn = turn->cols,
+                             .gk = turn->bytes};
 }

@@ -76,6 +76,12 @@ void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_laun
 /* The pointers. */
 void kw_args_point(kw_kernel_args *args, const kw_launch_memory *memory);
 
+/* Of a launch with stages that turn tensors, or without. Which kernel of the blob a stage runs, counted from kw_stage0; what the kernel's
+ * own stages see; the arguments of one that turns. */
+int kw_stage_entry(const kw_turning *turning, int stage);
+void kw_stage_memory(kw_launch_memory *seen, const kw_turning *turning, const kw_launch_memory *memory);
+void kw_turn_args(kw_kernel_args *args, const kw_turn *turn, const kw_turning *turning, const kw_launch_memory *memory);
+
 /* Facts of this machine's CPU; threads 0: all cores this process may use. */
 void kw_cpu_target(kw_target *target, int threads);
 /* "AMD EPYC ..." for people, and what is to be said of its tile registers. */

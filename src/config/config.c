@@ -147,13 +147,20 @@ static bool take_epilogue(kw_config *config, kw_word word, kw_status *status, kw
     return false;
 }
 
+/* layout=first of a family that has no such axis. */
+static bool take_layout(kw_config *config, kw_word word) {
+    bool taken = config->family->turns && kw_word_is(word, "layout=first");
+    config->first = config->first || taken;
+    return taken;
+}
+
 kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
     kw_scan scan = kw_scan_string(text);
     *config = (kw_config){0};
     kw_status status = parse_family(config, &scan, err);
     uint32_t seen = 0;
     for (kw_word word; !status && kw_scan_word(&scan, &word);) {
-        if (!take_epilogue(config, word, &status, err)) {
+        if (!take_layout(config, word) && !take_epilogue(config, word, &status, err)) {
             status = parse_axis(config, word, &seen, err);
         }
     }
@@ -234,6 +241,9 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
         line_put_text(&to, " x=");
         line_put_text(&to, kw_dtype_name(config->x_dtype));
     }
+    if (config->first) {
+        line_put_text(&to, " layout=first");
+    }
     if (!kw_epilogue_is_bare(&config->epilogue)) {
         char words[KW_PROBLEM_TEXT_MAX];
         kw_line line = {words, sizeof words, 0};
@@ -297,6 +307,11 @@ static kw_status fits_launch(const kw_config *config, const kw_problem *problem,
     return KW_OK;
 }
 
+/* Whether stages of the text turn the tensors. */
+static bool wants_turns(const kw_family *family, const kw_problem *problem) {
+    return family->turns && problem->layout == KW_CHANNELS_FIRST;
+}
+
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     const kw_family *family = config->family;
     if (config->op != problem->op) {
@@ -310,6 +325,9 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
     if (!kw_config_suits(config, problem)) {
         return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue or type of x is not the problem's", family->name);
     }
+    if (config->first != wants_turns(family, problem)) {
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config's layout is not the problem's", family->name);
+    }
     if (!family->pitched && !kw_problem_is_dense(problem)) {
         return kw_fail(err, KW_NO_KERNEL, "%s: rule dense: its kernels want dense tensors; copy them, or leave pitches out", family->name);
     }
@@ -321,7 +339,7 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
 }
 
 bool kw_config_is_plain(const kw_config *config) {
-    return !config->mixed && kw_epilogue_is_bare(&config->epilogue);
+    return !config->mixed && !config->first && kw_epilogue_is_bare(&config->epilogue);
 }
 
 bool kw_config_suits(const kw_config *config, const kw_problem *problem) {
@@ -333,15 +351,15 @@ kw_config kw_config_special(const kw_config *config, const kw_problem *problem) 
     kw_config special = *config;
     special.epilogue = (kw_epilogue){0};
     kw_epilogue_normalize(&special.epilogue, &problem->epilogue);
+    special.first = wants_turns(config->family, problem);
     special.mixed = problem->mixed;
     special.x_dtype = problem->mixed ? problem->x_dtype : KW_FP32;
     return special;
 }
 
 kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
-    bool plain = kw_problem_is_plain(problem);
-    *special = plain ? *config : kw_config_special(config, problem);
-    if (!plain && special->op == problem->op && special->dtype == problem->dtype) {
+    *special = kw_config_special(config, problem);
+    if (!kw_config_is_plain(special) && special->op == problem->op && special->dtype == problem->dtype) {
         kw_status status = kw_config_check(special, err);
         if (status) {
             return err ? (err->status = KW_NO_KERNEL) : KW_NO_KERNEL;
@@ -353,7 +371,7 @@ kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw
 bool kw_config_equal(const kw_config *a, const kw_config *b) {
     return a->family == b->family && a->op == b->op && a->dtype == b->dtype &&
            !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count) && kw_epilogue_equal(&a->epilogue, &b->epilogue) &&
-           a->mixed == b->mixed && (!a->mixed || a->x_dtype == b->x_dtype);
+           a->mixed == b->mixed && (!a->mixed || a->x_dtype == b->x_dtype) && a->first == b->first;
 }
 
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback) {

@@ -12,7 +12,7 @@
 #include "prelude/kernel_abi.h"
 #include "problem/target.h"
 
-enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 5 };
+enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 8 };
 
 /* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
 typedef struct kw_axis {
@@ -33,9 +33,10 @@ typedef struct kw_config {
     kw_epilogue epilogue; /* that its text applies */
     bool mixed;           /* x has type x_dtype instead */
     kw_dtype x_dtype;
+    bool first; /* tensors have their channels first; stages of the text turn them (kw_family.turns) */
 } kw_config;
 
-/* A kernel runs as up to five stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
+/* A kernel runs as up to eight stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
  * ranges of them; on a GPU a stage is one launch and a unit is a block of so many threads. Stages that pack come first: they read only w
  * and write only the packed weights, and are skipped when those are packed already. */
 typedef struct kw_stage {
@@ -71,6 +72,26 @@ typedef struct kw_map {
     int32_t low[3], count[3], step[3]; /* of a spatial axis: position of the first pixel, pixels, distance from one to the next */
 } kw_map;
 
+/* A stage of a GPU that turns a tensor: so many matrices of rows x cols become cols x rows. */
+typedef struct kw_turn {
+    int64_t images, rows, cols; /* images 0: the stage is the kernel's own */
+    int32_t tensor, bytes;      /* a kw_tensor, or KW_TENSOR_COUNT and the number of one of the epilogue's; of an element */
+    bool back;                  /* from the copy to the tensor */
+} kw_turn;
+
+/* Where a channels-last copy of a tensor lies: at a byte of the packed weights or of the workspace that all threads share. */
+typedef struct kw_copy {
+    bool made, packed;
+    int64_t at;
+} kw_copy;
+
+/* With kw_config.first, kw_stage0 of the text is gpu/lib/turn.h's, and the kernel's own stages, which follow, see copies. */
+typedef struct kw_turning {
+    bool is;
+    kw_turn stage[KW_STAGE_MAX];
+    kw_copy copy[KW_TENSOR_COUNT + KW_EXTRA_MAX]; /* as kw_turn.tensor counts */
+} kw_turning;
+
 /* How a config runs on a problem. Counts of work are those of the whole launch, waste included; predict/ turns them into time. */
 typedef struct kw_launch {
     int32_t stages;
@@ -81,6 +102,7 @@ typedef struct kw_launch {
     kw_kernel_params params;  /* for the kernel: its args->params; written through kw_launch_params */
     kw_reorder reorder;       /* for a CPU's kernel: args->reorder */
     kw_map map[KW_MAPS];      /* for a GPU's kernel: args.map */
+    kw_turning turning;       /* of a GPU: stages that turn tensors, and the copies that the others see */
     bool early[KW_STAGE_MAX]; /* of a GPU: a stage's blocks may begin while the launch before ends; each thread calls kw_launch_wait() */
     double multiply_adds;     /* vector multiply-add instructions */
     double loads;             /* vector loads of the inner loops */
@@ -114,6 +136,7 @@ struct kw_family {
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
     bool mixes;       /* its text multiplies uint8 by int8 (kw_problem.mixed) */
+    bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */

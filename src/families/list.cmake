@@ -10,12 +10,12 @@ set(KW_SHARED_KERNEL_FILES
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/align.h gpu/lib/bulk.h gpu/lib/epilogue.h gpu/matrix/fragment.h gpu/lib/gather.h gpu/matrix/groups.h gpu/matrix/mma_amd.h
     gpu/matrix/mma_emu.h gpu/matrix/mma_ptx.h gpu/lib/overlap.h gpu/lib/overlap_layout.h gpu/lib/pipeline.h gpu/lib/resources.h
-    gpu/lib/slices.h gpu/lib/steps.h gpu/lib/tile.h gpu/matrix/wgmma.h gpu/lib/work.h gpu/lib/work_params.h
+    gpu/lib/slices.h gpu/lib/steps.h gpu/lib/tile.h gpu/lib/turn.h gpu/matrix/wgmma.h gpu/lib/work.h gpu/lib/work_params.h
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c
     cpu/cpu_rules.c cpu/grouped_launch.c cpu/grouped_rules.c cpu/reorder.c cpu/emit/grouped_emit.c cpu/emit/tile.c
-    gpu/defines.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/image_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
+    gpu/defines.c gpu/turned.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/image_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
 
 function(kw_family name host)

@@ -200,6 +200,9 @@ static void add_gpu(source_writer *w) {
     if (!kw_epilogue_is_bare(&w->config->epilogue)) {
         add_file(w, "prelude/epilogue_gpu.h");
     }
+    if (w->config->first) {
+        add_file(w, "gpu/lib/turn.h");
+    }
 }
 
 static void add_cpu(source_writer *w) {

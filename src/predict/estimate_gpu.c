@@ -48,7 +48,7 @@ static double matrix_rate(kw_dtype dtype) {
 static double useful_share(const kw_launch *launch, int64_t units) {
     int64_t blocks = 1;
     for (int stage = 0; stage < launch->stages; stage++) {
-        if (!launch->stage[stage].packs) {
+        if (!launch->stage[stage].packs && !launch->turning.stage[stage].images) {
             blocks = kw_max(blocks, launch->stage[stage].units);
         }
     }

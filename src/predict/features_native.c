@@ -116,7 +116,8 @@ static kw_resource_estimate estimate_resources(const kw_config *config, const kw
 static double launch_block_threads(const kw_launch *launch) {
     double threads = 1;
     for (int stage = 0; stage < launch->stages; stage++) {
-        threads = launch->stage[stage].packs ? threads : fmax(threads, (double)launch->stage[stage].threads);
+        threads = launch->stage[stage].packs || launch->turning.stage[stage].images ? threads
+                                                                                    : fmax(threads, (double)launch->stage[stage].threads);
     }
     return threads;
 }
@@ -347,7 +348,7 @@ kw_native_features_tiles kw_native_features_tiles_of(const kw_config *config) {
 static double units_of(const kw_launch *launch) {
     double units = 1;
     for (int stage = 0; stage < launch->stages; stage++) {
-        units = launch->stage[stage].packs ? units : fmax(units, (double)launch->stage[stage].units);
+        units = launch->stage[stage].packs || launch->turning.stage[stage].images ? units : fmax(units, (double)launch->stage[stage].units);
     }
     return units;
 }

@@ -11,7 +11,7 @@
 #include "problem/epilogue.h"
 #include "support/kw_test.h"
 
-enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3 };
+enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3, FIRST_EVERY = 5 };
 
 static const char *const arches[ARCHES] = {"sm_90", "gfx942"};
 
@@ -399,7 +399,7 @@ typedef struct player {
     kw_code code;
     kw_compiler compiler;
     kw_cache *cache;
-    size_t checked, failures, configs, fused, fused_weights, fused_good;
+    size_t checked, failures, configs, fused, fused_weights, fused_good, turned, turned_good;
     special_tally special;
 } player;
 
@@ -466,6 +466,7 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
     bool fused = !kw_epilogue_is_bare(&problem.epilogue);
     bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused;
     p->fused_good += fused && record.outcome == KW_GOOD;
+    p->turned_good += config->first && record.outcome == KW_GOOD;
     /* Of a few elements an epilogue may leave nothing that could be wrong. */
     if (record.outcome != KW_GOOD && !(fused && record.outcome == KW_MISTRUSTED)) {
         p->failures++;
@@ -502,8 +503,31 @@ static void check_kernel(player *p, const kw_config *config, const char *head, c
     kw_blob_drop(&blob);
 }
 
+/* The same kernel behind stages that turn its tensors; every other time with what an epilogue reads in the result's shape. */
+static void check_first(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
+    static const char *const first[] = {"ngcw", "ngchw", "ngcdhw"};
+    const char *words = p->turned++ % 2 && config->dtype == KW_BF16 ? " epilogue=add:bf16:0.5+relu" : "";
+    char text[256], front[64];
+    kw_problem problem;
+    kw_config special;
+    kw_error err = {0};
+    snprintf(front, sizeof front, "%.*s %s", (int)(strrchr(head, ' ') - head), head, first[kw_config_axis(config, "ndim", 2) - 1]);
+    snprintf(text, sizeof text, "%s %s%s", front, problems[0], words);
+    if (kw_problem_parse(&problem, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    if (kw_config_serves(&special, config, &problem, p->backend->target(p->device), &err) == KW_OK) {
+        check_kernel(p, &special, front, problems, words);
+    } else if (!strstr(err.text, "rule lds_result") && !strstr(err.text, "rule overlap_epilogue")) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
 static void check_config(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
     check_kernel(p, config, head, problems, "");
+    if (config->family->turns && p->configs % FIRST_EVERY == 0) {
+        check_first(p, config, head, problems);
+    }
     if (p->configs++ % EPILOGUE_EVERY == 0) {
         bool weights = config->op == KW_CONV_BWD_WEIGHT;
         const char *words = weights ? weight_epilogues[p->fused_weights++ % (sizeof weight_epilogues / sizeof *weight_epilogues)]
@@ -611,9 +635,9 @@ static void check_any(const row *rows, const char *family, const block_row *bloc
                 check_block(&p, family, &blocks[i], arch);
             }
         }
-        print_message("%s: %zu pairs of kernel and problem, %zu wrong; %zu with an epilogue are right\n", p.arch, p.checked, p.failures,
-                      p.fused_good);
-        failures += p.failures + (p.configs > 0 && p.fused_good == 0);
+        print_message("%s: %zu pairs of kernel and problem, %zu wrong; %zu with an epilogue and %zu with their channels first are right\n",
+                      p.arch, p.checked, p.failures, p.fused_good, p.turned_good);
+        failures += p.failures + (p.configs > 0 && p.fused_good == 0) + (p.turned > 0 && p.turned_good == 0);
         kw_cache_close(&p.cache);
         p.backend->close(&p.device);
     }

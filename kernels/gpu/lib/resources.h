@@ -11,6 +11,17 @@
 #define KW_ADD_THREADS 256  /* of a block that adds sums of the workspace */
 #define KW_SUM_BYTES 4      /* of a sum in the workspace */
 
+/* --- the stage that turns tensors (gpu/lib/turn.h): squares of so many bytes a row, or where matrices have few rows, long rows; blocks
+ * of a matrix --- */
+
+#define KW_TURN_THREADS 256
+#define KW_TURN_LINE 128
+#define KW_TURN_FEW_ROWS 16
+#define KW_TURN_FEW_LINE 1024
+#define KW_TURN_UNITS(rows, cols, bytes)                                                                                                   \
+    ((rows) <= KW_TURN_FEW_ROWS ? KW_CEIL((cols) * (bytes), KW_TURN_FEW_LINE)                                                              \
+                                : KW_CEIL((rows) * (bytes), KW_TURN_LINE) * KW_CEIL((cols) * (bytes), KW_TURN_LINE))
+
 /* --- waves and their roles --- */
 
 #define KW_WGMMA (KW_INST_M == 64) /* four waves share an instruction, and operands stay in shared memory */

@@ -31,6 +31,7 @@ struct kw_bound {
     kw_stage shape[KW_STAGE_MAX];
     kw_map map[KW_MAPS];
     bool early[KW_STAGE_MAX];
+    kw_turning turning;
     int32_t stages, cell_shift;
     kw_tensor result;
     int64_t tensor_bytes[KW_TENSOR_COUNT], packed_bytes, shared_bytes;
@@ -140,14 +141,15 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
                                  kw_bound **bound, kw_error *err) {
     *bound = NULL;
     for (int i = 0; i < launch->stages; i++) {
-        if (i >= KW_STAGE_MAX || !kernel->object.stage[i]) {
+        int entry = kw_stage_entry(&launch->turning, i);
+        if (entry >= KW_STAGE_MAX || !kernel->object.stage[entry]) {
             return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree",
-                           launch->stages, i);
+                           launch->stages, entry);
         }
         int threads = launch->stage[i].threads;
-        if (threads != kernel->object.threads[i] || threads < 1 || threads > KW_EMU_THREADS_MAX) {
+        if (threads != kernel->object.threads[entry] || threads < 1 || threads > KW_EMU_THREADS_MAX) {
             return kw_fail(err, KW_FAILED, "stage %d is launched with %d threads a block and written for %d; 1 to %d are possible", i,
-                           threads, kernel->object.threads[i], KW_EMU_THREADS_MAX);
+                           threads, kernel->object.threads[entry], KW_EMU_THREADS_MAX);
         }
     }
     kw_bound *made = calloc(1, sizeof *made);
@@ -168,6 +170,11 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
         made->cell_shift = size < 1 << made->cell_shift ? size / 2 : made->cell_shift;
     }
     made->extras = kw_problem_extras(made->extra, problem);
+    made->turning = launch->turning;
+    for (int i = 0; i < made->extras && made->turning.is; i++) { /* whose copies are written by elements */
+        int32_t size = (int32_t)kw_dtype_size(made->extra[i].dtype);
+        made->cell_shift = size < 1 << made->cell_shift ? size / 2 : made->cell_shift;
+    }
     memcpy(made->shape, launch->stage, sizeof made->shape);
     memcpy(made->map, launch->map, sizeof made->map);
     memcpy(made->early, launch->early, sizeof made->early);
@@ -319,7 +326,8 @@ static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
         if (!(parts & (bound->shape[i].packs ? KW_RUN_PACK : KW_RUN_REST)) || bound->shape[i].units <= 0) {
             continue;
         }
-        kw_emu_run run = {.stage = bound->kernel->object.stage[i],
+        const kw_turn *turn = &bound->turning.stage[i];
+        kw_emu_run run = {.stage = bound->kernel->object.stage[kw_stage_entry(&bound->turning, i)],
                           .blocks = bound->shape[i].units,
                           .threads = bound->shape[i].threads,
                           .wave = (int32_t)device->target.lanes,
@@ -330,7 +338,12 @@ static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
                           .checks = device->checks,
                           .early = bound->early[i],
                           .object = &bound->kernel->object};
-        fill_emu_args(&run.args, bound, memory);
+        kw_launch_memory seen;
+        kw_stage_memory(&seen, &bound->turning, memory);
+        fill_emu_args(&run.args, bound, &seen);
+        if (turn->images > 0) {
+            kw_turn_args(&run.args.args, turn, &bound->turning, memory);
+        }
         list_ranges(&run, bound, memory, bound->shape[i].packs);
         open_cells(&run);
         status = run_stage(&run, i, device->workers, err);

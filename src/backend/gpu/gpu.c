@@ -36,6 +36,7 @@ struct kw_bound {
     kw_stage shape[KW_STAGE_MAX];
     kw_map map[KW_MAPS];
     bool early[KW_STAGE_MAX];
+    kw_turning turning;
     int32_t stages;
 };
 
@@ -233,9 +234,14 @@ void kw_gpu_unbind(kw_bound **bound) {
 
 static kw_status check_launch(const kw_device *device, const kw_kernel *kernel, const kw_launch *launch, kw_error *err) {
     const int64_t blocks_max = INT32_MAX, threads_max = device->driver->threads_max;
-    if (launch->stages < 1 || launch->stages > kernel->image.stages) {
-        return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree",
-                       launch->stages, kernel->image.stages);
+    int entries = 0;
+    for (int i = 0; i < launch->stages; i++) {
+        int entry = kw_stage_entry(&launch->turning, i);
+        entries = entry + 1 > entries ? entry + 1 : entries;
+    }
+    if (launch->stages < 1 || entries > kernel->image.stages) {
+        return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree", entries,
+                       kernel->image.stages);
     }
     for (int i = 0; i < launch->stages; i++) {
         const kw_stage *stage = &launch->stage[i];
@@ -273,6 +279,7 @@ kw_status kw_gpu_bind(kw_device *device, const kw_kernel *kernel, const kw_probl
     memcpy(made->shape, launch->stage, sizeof made->shape);
     memcpy(made->map, launch->map, sizeof made->map);
     memcpy(made->early, launch->early, sizeof made->early);
+    made->turning = launch->turning;
     *bound = made;
     return KW_OK;
 }
@@ -298,8 +305,9 @@ static kw_status fill_gpu_args(kw_gpu_args *args, const kw_bound *bound, const k
 static int queue_stage(const kw_bound *bound, int i, void *stream, void *parameters[]) {
     const kw_device *device = bound->device;
     const kw_stage *stage = &bound->shape[i];
-    void *function = bound->kernel->stage[i];
-    unsigned blocks = (unsigned)stage->units, threads = (unsigned)stage->threads, lds = (unsigned)bound->kernel->image.requested_lds[i];
+    int entry = kw_stage_entry(&bound->turning, i);
+    void *function = bound->kernel->stage[entry];
+    unsigned blocks = (unsigned)stage->units, threads = (unsigned)stage->threads, lds = (unsigned)bound->kernel->image.requested_lds[entry];
     if (bound->early[i] && device->driver->launch_early) {
         return device->driver->launch_early(device->calls, function, blocks, threads, lds, stream, parameters);
     }
@@ -310,12 +318,18 @@ static int queue_stage(const kw_bound *bound, int i, void *stream, void *paramet
  * the device entered. */
 static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
-    kw_gpu_args args = {0};
-    void *parameters[] = {&args};
-    kw_status status = fill_gpu_args(&args, bound, memory, err);
+    kw_gpu_args args = {0}, turn = {0};
+    kw_launch_memory seen;
+    kw_stage_memory(&seen, &bound->turning, memory);
+    kw_status status = fill_gpu_args(&args, bound, &seen, err);
     for (int i = 0; i < bound->stages && !status; i++) {
         const kw_stage *stage = &bound->shape[i];
+        bool turns = bound->turning.stage[i].images > 0;
         if (stage->units > 0 && (parts & (stage->packs ? KW_RUN_PACK : KW_RUN_REST))) {
+            void *parameters[] = {turns ? &turn : &args};
+            if (turns) {
+                kw_turn_args(&turn.args, &bound->turning.stage[i], &bound->turning, memory);
+            }
             status = check_driver_error(device, queue_stage(bound, i, stream, parameters), "launching a kernel", err);
         }
     }

@@ -13,7 +13,7 @@
 /* The registry's generated kernels of the problem's operation and type, in its order, as the selector is asked about them. */
 typedef struct served_kernels {
     char *memory;        /* everything below points into it */
-    kw_config *specials; /* of a problem that is not plain; NULL: it is, and configs point into the catalog */
+    kw_config *specials; /* of a problem that is not plain or has its channels first; NULL: configs point into the catalog */
     const kw_config **configs;
     kw_launch *launches;
     const kw_launch **fitting; /* NULL: it does not fit */
@@ -31,7 +31,7 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
     for (size_t i = 0; i < catalog->count; i++) {
         most += serves_request(request, &catalog->configs[i]);
     }
-    bool plain = kw_problem_is_plain(&request->problem);
+    bool plain = kw_problem_is_plain(&request->problem) && request->problem.layout != KW_CHANNELS_FIRST;
     l->memory = calloc(most, sizeof *l->launches + sizeof *l->estimates + sizeof *l->expected + sizeof *l->configs + sizeof *l->fitting +
                                  (plain ? 0 : sizeof *l->specials));
     if (!l->memory) {

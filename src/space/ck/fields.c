@@ -358,5 +358,8 @@ uint32_t kw_family_ndims(const kw_family *family) {
 
 uint32_t kw_family_layouts(const kw_family *family) {
     uint32_t images = 1u << KW_CHANNELS_LAST | 1u << KW_CHANNELS_FIRST;
-    return family->ops & 1u << KW_GEMM ? ~images : has_fits_rule(family, "channels_last") ? 1u << KW_CHANNELS_LAST : images;
+    if (family->ops & 1u << KW_GEMM) {
+        return ~images;
+    }
+    return family->turns || has_fits_rule(family, "channels_last") ? 1u << KW_CHANNELS_LAST : images;
 }

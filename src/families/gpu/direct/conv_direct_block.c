@@ -6,6 +6,7 @@
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/direct/direct.h"
+#include "families/gpu/turned.h"
 #include "gpu/direct/args.h"
 #include "gpu/lib/resources.h"
 #include "problem/view.h"
@@ -18,10 +19,6 @@ static const kw_axis direct_block_axes[] = {KW_DIRECT_AXES(ROW)};
 
 static bool direct_axes(const kw_rule_case *c) {
     return c->problem->ndim == 2;
-}
-
-static bool direct_layout(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_LAST;
 }
 
 static bool direct_filter(const kw_rule_case *c) {
@@ -64,7 +61,6 @@ static bool direct_image_counted(const kw_rule_case *c) {
 
 static const kw_rule direct_block_fits_rules[] = {
     {"two_axes", "the problem must have 2 spatial axes", direct_axes},
-    {"channels_last", "the layout must be channels-last", direct_layout},
     {"filter", "only 3x3 filters are served, with the axis stride on both direct_block_axes, undilated", direct_filter},
     {"dense_channels", "impl=dense is for one group of at most waves_c x slices x channels source channels", dense_channels},
     {"group_channels", "impl=grouped is for groups of as many channels as the axis says, in and out", group_channels},
@@ -112,7 +108,7 @@ static void launch_direct_weight(const kw_direct_block *b, const kw_problem *pro
     launch->loads = steps * (1 + (double)(KW_EXTENT * b->stride) * (double)b->cols / (double)kw_max(1, b->inst_n));
 }
 
-static void launch_direct_block(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_direct_block b = kw_direct_block_read(config, target);
     if (b.op == KW_CONV_BWD_WEIGHT) {
         launch_direct_weight(&b, problem, target, launch);
@@ -138,17 +134,24 @@ static void launch_direct_block(const kw_config *config, const kw_problem *probl
     count_direct_work(&b, blocks, launch);
 }
 
+static void launch_direct_block(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_turned_launch(launch_last, config, problem, target, launch);
+}
+
 const kw_family kw_family_conv_direct_block = {
     .name = "conv.direct_block",
     .summary =
         "3x3 filters on source pixels in shared memory: groups of 4 to 32 channels side by side, or one group with its filter in registers",
     .kind = KW_KIND_GPU,
     .fuses = true,
+    .turns = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = direct_block_axes,
     .axis_count = sizeof direct_block_axes / sizeof *direct_block_axes,
-    .rules = {[KW_VALID] = {kw_direct_block_valid_rules}, [KW_RUNS] = {kw_direct_block_runs_rules}, [KW_FITS] = {direct_block_fits_rules}},
+    .rules = {[KW_VALID] = {kw_direct_block_valid_rules},
+              [KW_RUNS] = {kw_direct_block_runs_rules},
+              [KW_FITS] = {kw_turned_rules, direct_block_fits_rules}},
     .decode = kw_direct_block_decode,
     .launch = launch_direct_block,
     .emit = kw_gpu_emit_nothing,

@@ -5,6 +5,7 @@
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/image_split.h"
 #include "families/gpu/mma/rules.h"
+#include "families/gpu/turned.h"
 #include "gpu/igemm/args.h"
 #include "problem/view.h"
 
@@ -91,10 +92,6 @@ static int64_t igemm_rows(const kw_problem *problem) {
 }
 
 /* --- which problems a config serves --- */
-
-static bool igemm_layout(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_LAST;
-}
 
 static bool igemm_ndim(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
@@ -195,7 +192,6 @@ static bool igemm_tiles_counted(const kw_rule_case *c) {
 }
 
 static const kw_rule igemm_fits_rules[] = {
-    {"channels_last", "the layout must be channels-last", igemm_layout},
     {"ndim", "the problem has another number of spatial axes than ndim", igemm_ndim},
     {"few_phases", "a stride has more than 4096 phases, or with the filter's taps more than 2^20", few_phases},
     {"extents_counted", "extents, padding and dilated filter included, are at most 2^30", extents_counted},
@@ -239,8 +235,12 @@ void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const k
     }
 }
 
-static void launch_igemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_igemm_launch(config, problem, target, KW_IMAGE_SPLIT_MAX_BYTES, launch);
+}
+
+static void launch_igemm(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_turned_launch(launch_last, config, problem, target, launch);
 }
 
 const kw_family kw_family_conv_igemm = {
@@ -248,11 +248,14 @@ const kw_family kw_family_conv_igemm = {
     .summary = "a GPU block for each tile of an implicit matrix product, by matrix instructions; any direction and geometry",
     .kind = KW_KIND_GPU,
     .fuses = true,
+    .turns = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = igemm_axes,
     .axis_count = sizeof igemm_axes / sizeof *igemm_axes,
-    .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_igemm_valid_rules}, [KW_RUNS] = {kw_mma_runs_rules}, [KW_FITS] = {igemm_fits_rules}},
+    .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_igemm_valid_rules},
+              [KW_RUNS] = {kw_mma_runs_rules},
+              [KW_FITS] = {kw_turned_rules, igemm_fits_rules}},
     .decode = kw_mma_decode,
     .launch = launch_igemm,
     .estimate_resources = kw_mma_estimate_resources,

@@ -1,0 +1,170 @@
+/* turn.h: the first kernel of a text whose tensors have their channels first (KW_CHANNELS_FIRST): it turns matrices of rows x cols to
+ * cols x rows, so that the text's own kernels work on channels-last copies. Launches of it stand before and behind those;
+ * src/families/gpu/turned.c says which tensors they turn. args: from x to y, n matrices, gm rows, gn columns, gk bytes of an element.
+ *
+ * A block passes a square of 128 bytes by as many rows through shared memory. Its 16-byte pieces are exchanged in each row by a number of the
+ * row, so that both the rows that are written and the columns that are read meet different banks. Accesses to memory are as wide as rows of
+ * either side begin at. Matrices of few rows (images of three channels, taps of a filter) are read in long rows and written as one run. */
+#ifndef KW_TURN_H
+#define KW_TURN_H
+
+#include "gpu/lib/access.h"
+#include "gpu/lib/resources.h"
+
+enum { KW_TURN_BATCH = 4 }; /* loads of a thread under way */
+
+/* The widest access, 16 bytes at most, that divides so many bytes. */
+KW_DEVICE int kw_turn_access(kw_i64 bytes) { return (int)((bytes | 16) & -(bytes | 16)); }
+
+/* An element of `bytes` bytes. */
+KW_DEVICE kw_u32 kw_turn_element(const char *at, const int bytes) {
+    kw_u32 w;
+    kw_load_run(&w, at, bytes);
+    return w;
+}
+
+/* --- squares --- */
+
+KW_DEVICE char *kw_turn_place(char *lds, int row, int at, const int bytes) {
+    return lds + row * KW_TURN_LINE + ((at / 16 ^ (row * bytes / 16 & 7)) << 4) + at % 16;
+}
+
+/* rows and line: rows, and bytes of each, that there are. A thread's loads lie below each other. */
+KW_DEVICE void kw_turn_load(char *lds, const char *from, kw_i64 pitch, int rows, int line, const int bytes, const int each) {
+    const int accesses = KW_TURN_LINE / each, step = KW_TURN_THREADS / accesses, count = KW_TURN_LINE / bytes / step;
+    const int batch = count < KW_TURN_BATCH ? count : KW_TURN_BATCH;
+    int row = kw_thread() / accesses, at = kw_thread() % accesses * each;
+    rows = at < line ? rows : 0;
+    from += row * pitch + at;
+    KW_ROLLED
+    for (int first = 0; first < count; first += batch) {
+        kw_u32 w[KW_TURN_BATCH][4];
+        KW_UNROLL
+        for (int i = 0; i < batch; i++) {
+            w[i][0] = w[i][1] = w[i][2] = w[i][3] = 0;
+            if (row + i * step < rows) kw_load_run(w[i], from, each);
+            from += step * pitch;
+        }
+        KW_UNROLL
+        for (int i = 0; i < batch; i++)
+            kw_store_run(kw_turn_place(lds, row + i * step, at, bytes), w[i], each);
+        row += batch * step;
+    }
+}
+
+/* rows and cols of the square that there are. A thread has a run of rows of one column after the other. */
+KW_DEVICE void kw_turn_store(char *lds, char *to, kw_i64 pitch, int rows, int cols, const int bytes, const int each) {
+    const int run = 16 / bytes, pieces = KW_TURN_LINE / 16, step = KW_TURN_THREADS / pieces;
+    int row = kw_thread() % pieces * run, col = kw_thread() / pieces;
+    to += col * pitch + row * bytes;
+    rows -= row;
+    KW_ROLLED
+    for (; col < cols; col += step) {
+        const char *at = kw_turn_place(lds, row, col * bytes, bytes);
+        kw_u32 w[4] = {0, 0, 0, 0};
+        KW_UNROLL
+        for (int e = 0; e < run; e++)
+            w[e * bytes / 4] |= kw_turn_element(at + e * KW_TURN_LINE, bytes) << e * bytes % 4 * 8;
+        KW_UNROLL
+        for (int b = 0; b < 16; b += each) {
+            kw_u32 piece[4] = {w[b / 4] >> b % 4 * 8, w[(b / 4 + 1) % 4], w[(b / 4 + 2) % 4], w[(b / 4 + 3) % 4]};
+            if (b / bytes < rows) kw_store_run(to + b, piece, each);
+        }
+        to += step * pitch;
+    }
+}
+
+KW_DEVICE void kw_turn_square(char *lds, const char *from, char *to, kw_i64 rows, kw_i64 cols, int number, const int bytes) {
+    const int side = KW_TURN_LINE / bytes;
+    int across = (int)KW_CEIL(cols, side), row = number / across * side, col = (number - number / across * across) * side;
+    int in = kw_turn_access(cols * bytes), out = kw_turn_access(rows * bytes);
+    int rows_left = (int)kw_min64(rows - row, side), cols_left = (int)kw_min64(cols - col, side);
+    from += (row * cols + col) * bytes;
+    to += (col * rows + row) * bytes;
+    if (in == 16)
+        kw_turn_load(lds, from, cols * bytes, rows_left, cols_left * bytes, bytes, 16);
+    else if (in == 8)
+        kw_turn_load(lds, from, cols * bytes, rows_left, cols_left * bytes, bytes, 8);
+    else
+        kw_turn_load(lds, from, cols * bytes, rows_left, cols_left * bytes, bytes, bytes);
+    kw_barrier();
+    if (out == 16)
+        kw_turn_store(lds, to, rows * bytes, rows_left, cols_left, bytes, 16);
+    else if (out == 8)
+        kw_turn_store(lds, to, rows * bytes, rows_left, cols_left, bytes, 8);
+    else
+        kw_turn_store(lds, to, rows * bytes, rows_left, cols_left, bytes, bytes);
+}
+
+/* --- few rows --- */
+
+KW_DEVICE void kw_turn_few(char *lds, const char *from, char *to, int rows, kw_i64 cols, int number, const int bytes) {
+    const int run = 16 / bytes, line = KW_TURN_FEW_LINE / bytes;
+    kw_i64 first = (kw_i64)number * line;
+    int some = (int)kw_min64(cols - first, line), each = cols * bytes % 16 == 0 ? 16 : bytes, accesses = KW_TURN_FEW_LINE / each;
+    int wide = rows * cols * bytes % 16 == 0, all = some * rows;
+    from += first * bytes;
+    to += first * rows * bytes;
+    for (int item = kw_thread(); item < rows * accesses; item += KW_TURN_THREADS) {
+        int row = item / accesses, at = item % accesses * each;
+        kw_u32 w[4];
+        if (at >= some * bytes) continue;
+        if (each == 16) {
+            kw_load_run(w, from + row * cols * bytes + at, 16);
+            kw_store_run(lds + row * KW_TURN_FEW_LINE + at, w, 16);
+        } else {
+            kw_load_run(w, from + row * cols * bytes + at, bytes);
+            kw_store_run(lds + row * KW_TURN_FEW_LINE + at, w, bytes);
+        }
+    }
+    kw_barrier();
+    KW_ROLLED
+    for (int at = kw_thread() * run; at < all; at += KW_TURN_THREADS * run) {
+        int col = at / rows, row = at - col * rows, whole = wide && at + run <= all;
+        kw_u32 w[4] = {0, 0, 0, 0};
+        KW_UNROLL
+        for (int e = 0; e < run; e++) {
+            kw_u32 element = 0;
+            if (at + e < all) element = kw_turn_element(lds + row * KW_TURN_FEW_LINE + col * bytes, bytes);
+            if (!whole && at + e < all) kw_store_run(to + (kw_i64)(at + e) * bytes, &element, bytes);
+            w[e * bytes / 4] |= element << e * bytes % 4 * 8;
+            row++;
+            col += row == rows;
+            row = row == rows ? 0 : row;
+        }
+        if (whole) kw_store_run(to + (kw_i64)at * bytes, w, 16);
+    }
+}
+
+KW_DEVICE void kw_turn_matrix(char *lds, const char *from, char *to, kw_i64 rows, kw_i64 cols, int number, const int bytes) {
+    if (rows <= KW_TURN_FEW_ROWS)
+        kw_turn_few(lds, from, to, (int)rows, cols, number, bytes);
+    else
+        kw_turn_square(lds, from, to, rows, cols, number, bytes);
+}
+
+/* Types of operands, results and the epilogue's tensors. */
+#define KW_TURNS_BYTES(bytes) (KW_EPILOGUE || KW_BYTES == (bytes) || KW_OUT_BYTES == (bytes))
+
+KW_KERNEL_AT(kw_stage0, KW_TURN_THREADS) {
+    KW_LDS(KW_TURN_FEW_LINE * KW_TURN_FEW_ROWS);
+    kw_i64 bytes = args.gk, each = KW_TURN_UNITS(args.gm, args.gn, bytes), matrix = kw_block() / each;
+    const char *from = args.x + matrix * args.gm * args.gn * bytes;
+    char *to = args.y + matrix * args.gm * args.gn * bytes;
+    int number = (int)(kw_block() - matrix * each);
+#if KW_HAS_TMA
+    kw_launch_wait();
+    kw_launch_next();
+#endif
+#if KW_TURNS_BYTES(2)
+    if (bytes == 2) kw_turn_matrix(kw_lds, from, to, args.gm, args.gn, number, 2);
+#endif
+#if KW_TURNS_BYTES(4)
+    if (bytes == 4) kw_turn_matrix(kw_lds, from, to, args.gm, args.gn, number, 4);
+#endif
+#if KW_TURNS_BYTES(1)
+    if (bytes == 1) kw_turn_matrix(kw_lds, from, to, args.gm, args.gn, number, 1);
+#endif
+}
+
+#endif
