@@ -212,7 +212,7 @@ KW_DEVICE void kw_finish_run(char *to, const kw_gpu_args *a, kw_place at, const 
     kw_store_values(to, values, count);
 }
 
-/* Of a result whose channels lie last, the place of an element. Weights have neither channels nor rows. */
+/* Of a result whose channels lie last, the place of an element, which is counted without gaps. Weights have neither channels nor rows. */
 KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 element) {
     kw_place p = {element, 0, 0, 0};
 #if KW_OP != KW_OP_CONV_BWD_WEIGHT
@@ -220,12 +220,16 @@ KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 element) {
     p.row = element / channels;
     p.channel = element - p.row * channels;
 #endif
+#if KW_PITCHED
+    p.element = kw_pitched_place(a, element);
+#endif
     return p;
 }
 
 /* And one element of it. */
 KW_DEVICE void kw_finish_element(char *result, const kw_gpu_args *a, kw_i64 element, kw_sum sum) {
-    kw_finish_run(result + element * KW_OUT_BYTES, a, kw_place_of(a, element), &sum, 1);
+    kw_place at = kw_place_of(a, element);
+    kw_finish_run(result + at.element * KW_OUT_BYTES, a, at, &sum, 1);
 }
 
 #endif

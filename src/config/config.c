@@ -120,8 +120,8 @@ static kw_status parse_axis(kw_config *config, kw_word word, uint32_t *seen, kw_
     return KW_OK;
 }
 
-/* x=TYPE, out=TYPE or epilogue=STEPS, as a problem's text has them (problem/epilogue.h). */
-static bool take_epilogue(kw_config *config, kw_word word, kw_status *status, kw_error *err) {
+/* x=TYPE, out=TYPE or epilogue=STEPS, as a problem's text has them (problem/epilogue.h); pitched=1. */
+static bool take_special(kw_config *config, kw_word word, kw_status *status, kw_error *err) {
     kw_epilogue *epilogue = &config->epilogue;
     if (kw_word_starts(word, "x=")) {
         config->mixed = true;
@@ -136,6 +136,10 @@ static bool take_epilogue(kw_config *config, kw_word word, kw_status *status, kw
         if (!kw_dtype_of_word(&epilogue->output, type)) {
             *status = kw_fail(err, KW_MALFORMED, "config: %.*s names no type", KW_WORD(word));
         }
+        return true;
+    }
+    if (kw_word_is(word, "pitched=1")) {
+        config->pitched = true;
         return true;
     }
     if (kw_word_starts(word, "epilogue=")) {
@@ -160,7 +164,7 @@ kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
     kw_status status = parse_family(config, &scan, err);
     uint32_t seen = 0;
     for (kw_word word; !status && kw_scan_word(&scan, &word);) {
-        if (!take_layout(config, word) && !take_epilogue(config, word, &status, err)) {
+        if (!take_layout(config, word) && !take_special(config, word, &status, err)) {
             status = parse_axis(config, word, &seen, err);
         }
     }
@@ -250,6 +254,9 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
         kw_epilogue_print(&line, &config->epilogue);
         line_put(&to, words, line.size < sizeof words ? line.size : sizeof words - 1);
     }
+    if (config->pitched) {
+        line_put_text(&to, " pitched=1");
+    }
     if (capacity) {
         text[to.length < capacity ? to.length : capacity - 1] = 0;
     }
@@ -290,6 +297,10 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
             return status;
         }
     }
+    if (config->pitched && !family->pitched_text) {
+        return kw_fail(err, KW_ILLEGAL, "config: %s has no kernels of their own for tensors with pitches; leave out pitched=1",
+                       family->name);
+    }
     return kw_rules_check(KW_VALID, config, NULL, NULL, err);
 }
 
@@ -323,7 +334,7 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
                        kw_dtype_name(problem->dtype));
     }
     if (!kw_config_suits(config, problem)) {
-        return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue or type of x is not the problem's", family->name);
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue, type of x or pitched=1 is not as the problem wants it", family->name);
     }
     if (config->first != wants_turns(family, problem)) {
         return kw_fail(err, KW_NO_KERNEL, "%s: the config's layout is not the problem's", family->name);
@@ -339,12 +350,13 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
 }
 
 bool kw_config_is_plain(const kw_config *config) {
-    return !config->mixed && !config->first && kw_epilogue_is_bare(&config->epilogue);
+    return !config->mixed && !config->first && !config->pitched && kw_epilogue_is_bare(&config->epilogue);
 }
 
 bool kw_config_suits(const kw_config *config, const kw_problem *problem) {
     return kw_epilogue_equal(&config->epilogue, &problem->epilogue) && config->mixed == problem->mixed &&
-           (!config->mixed || config->x_dtype == problem->x_dtype);
+           (!config->mixed || config->x_dtype == problem->x_dtype) &&
+           config->pitched == (config->family->pitched_text && !kw_problem_is_dense(problem));
 }
 
 kw_config kw_config_special(const kw_config *config, const kw_problem *problem) {
@@ -354,6 +366,7 @@ kw_config kw_config_special(const kw_config *config, const kw_problem *problem) 
     special.first = wants_turns(config->family, problem);
     special.mixed = problem->mixed;
     special.x_dtype = problem->mixed ? problem->x_dtype : KW_FP32;
+    special.pitched = config->family->pitched_text && !kw_problem_is_dense(problem);
     return special;
 }
 
@@ -371,7 +384,7 @@ kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw
 bool kw_config_equal(const kw_config *a, const kw_config *b) {
     return a->family == b->family && a->op == b->op && a->dtype == b->dtype &&
            !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count) && kw_epilogue_equal(&a->epilogue, &b->epilogue) &&
-           a->mixed == b->mixed && (!a->mixed || a->x_dtype == b->x_dtype) && a->first == b->first;
+           a->mixed == b->mixed && (!a->mixed || a->x_dtype == b->x_dtype) && a->first == b->first && a->pitched == b->pitched;
 }
 
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback) {

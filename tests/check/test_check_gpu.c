@@ -11,7 +11,7 @@
 #include "problem/epilogue.h"
 #include "support/kw_test.h"
 
-enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3, FIRST_EVERY = 5 };
+enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3, FIRST_EVERY = 5, PITCHED_EVERY = 4 };
 
 static const char *const arches[ARCHES] = {"sm_90", "gfx942"};
 
@@ -399,7 +399,8 @@ typedef struct player {
     kw_code code;
     kw_compiler compiler;
     kw_cache *cache;
-    size_t checked, failures, configs, fused, fused_weights, fused_good, turned, turned_good;
+    size_t checked, failures, configs, fused, fused_weights, fused_good, turned, turned_good, products, pitched_good;
+    bool pitched_only;
     special_tally special;
 } player;
 
@@ -464,7 +465,8 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
         fail_msg("%s: %s", text, err.text);
     }
     bool fused = !kw_epilogue_is_bare(&problem.epilogue);
-    bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused;
+    bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused && !config->pitched;
+    p->pitched_good += config->pitched && record.outcome == KW_GOOD;
     p->fused_good += fused && record.outcome == KW_GOOD;
     p->turned_good += config->first && record.outcome == KW_GOOD;
     /* Of a few elements an epilogue may leave nothing that could be wrong. */
@@ -560,6 +562,32 @@ static void check_conv(player *p, const row *r, const char *op, int arch) {
     check_config(p, &config, problem, r->problems);
 }
 
+/* Products in larger matrices, as vectors of 16 or none allow: shared operands, gaps between lines and between matrices, lines of one result
+ * between those of the other, and an epilogue. With KW_CHECK_PITCHED each kernel, and nothing else. */
+static void check_pitched(player *p, const kw_config *config, const char *head, bool vectors, const char *sizes) {
+    static const char *const odd[PROBLEMS_MAX] = {"lda69 ldb67 ldc41 stridea0 strideb14001 stridec3001", "lda71 ldc80 stridec40 strideb0",
+                                                  "lda51 ldb51 ldc53 epilogue=bias:fp32+relu+add"},
+                             *const even[PROBLEMS_MAX] = {"lda160 ldb144 ldc80 stridea0 strideb24000 stridec12000",
+                                                          "ldb176 ldc128 stridec64 stridea26000 strideb0",
+                                                          "lda192 ldc80 epilogue=bias:fp32+relu+add"};
+    if (!p->pitched_only && p->products++ % PITCHED_EVERY) {
+        return;
+    }
+    for (int i = 0; i < PROBLEMS_MAX; i++) {
+        char text[256], behind[128];
+        const char *words[PROBLEMS_MAX] = {sizes};
+        kw_problem problem;
+        kw_config special;
+        kw_error err = {0};
+        snprintf(behind, sizeof behind, " %s", vectors ? even[i] : odd[i]);
+        snprintf(text, sizeof text, "%s %s%s", head, sizes, behind);
+        if (kw_problem_parse(&problem, text, &err) || kw_config_serves(&special, config, &problem, p->backend->target(p->device), &err)) {
+            fail_msg("%s: %s", text, err.text);
+        }
+        check_kernel(p, &special, head, words, behind);
+    }
+}
+
 /* All layouts, or the one that a row names; sizes that serve vectors of 8 where there are any, and those of unpadded kernels. */
 static void check_gemm(player *p, const row *r, int arch) {
     static const char *const layouts[] = {"layout=rcr", "layout=rrr", "layout=crr", "layout=ccr"};
@@ -576,7 +604,10 @@ static void check_gemm(player *p, const row *r, int arch) {
         snprintf(head, sizeof head, "gemm.mma gemm %s", r->dtype);
         config_of(&config, head, lists);
         snprintf(problem, sizeof problem, "gemm %s %s", r->dtype, layouts[i] + strlen("layout="));
-        check_config(p, &config, problem, !padded ? whole : vectors ? even : odd);
+        if (!p->pitched_only) {
+            check_config(p, &config, problem, !padded ? whole : vectors ? even : odd);
+        }
+        check_pitched(p, &config, problem, vectors || !padded, !padded ? whole[0] : vectors ? even[0] : odd[0]);
     }
 }
 
@@ -585,7 +616,7 @@ static void check_row(player *p, const row *r, int arch) {
     for (const char *op = r->ops; *op && !(*op == 'n' && amd); op++) {
         if (*op == 'g' || *op == (amd ? 'a' : 'b')) {
             check_gemm(p, r, arch);
-        } else if (*op != 'a' && *op != 'b' && *op != 'n') {
+        } else if (*op != 'a' && *op != 'b' && *op != 'n' && !p->pitched_only) {
             check_conv(p, r, *op == 'f' ? "conv_fwd" : *op == 'd' ? "conv_bwd_data" : "conv_bwd_weight", arch);
         }
     }
@@ -610,7 +641,7 @@ static void open_player(player *p, int arch) {
     int index;
     kw_error err = {0};
     const char *folder = getenv("KW_CHECK_CACHE");
-    *p = (player){.arch = arches[arch]};
+    *p = (player){.arch = arches[arch], .pitched_only = getenv("KW_CHECK_PITCHED") != NULL};
     snprintf(name, sizeof name, "emu:%s", p->arch);
     if (kw_backend_find(&p->backend, &index, name, &err) || p->backend->open(&p->device, index, 0, &err) ||
         kw_code_for(&p->code, KW_BACKEND_EMU, p->arch, &err) || kw_compiler_find(&p->compiler, getenv("KW_CC"), p->code, &err) ||
@@ -631,13 +662,16 @@ static void check_any(const row *rows, const char *family, const block_row *bloc
         for (size_t i = (size_t)arch % every; i < count; i += every) {
             if (rows) {
                 check_row(&p, &rows[i], arch);
-            } else {
+            } else if (!p.pitched_only) {
                 check_block(&p, family, &blocks[i], arch);
             }
         }
-        print_message("%s: %zu pairs of kernel and problem, %zu wrong; %zu with an epilogue and %zu with their channels first are right\n",
-                      p.arch, p.checked, p.failures, p.fused_good, p.turned_good);
-        failures += p.failures + (p.configs > 0 && p.fused_good == 0) + (p.turned > 0 && p.turned_good == 0);
+        print_message(
+            "%s: %zu pairs of kernel and problem, %zu wrong; %zu with an epilogue, %zu with their channels first and %zu with pitches "
+            "are right\n",
+            p.arch, p.checked, p.failures, p.fused_good, p.turned_good, p.pitched_good);
+        failures += p.failures + (p.configs > 0 && p.fused_good == 0) + (p.turned > 0 && p.turned_good == 0) +
+                    (p.products > 0 && p.pitched_good == 0);
         kw_cache_close(&p.cache);
         p.backend->close(&p.device);
     }

@@ -5,7 +5,12 @@
 
 typedef struct kw_feed {
     int row, col, k, batch;
+#if KW_PITCHED
+    int batch_of[2]; /* of the operands: 0 where all of the batch share one */
+#endif
 } kw_feed;
+
+#define KW_OPERAND(which) (((which) == KW_A) == KW_TURNED) /* its number among the problem's tensors */
 
 KW_DEVICE int kw_feed_steps(const kw_gpu_args *a, const kw_work *work) {
     (void)work;
@@ -17,6 +22,10 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     f->col = work->col;
     f->k = work->first * KW_TILE_K;
     f->batch = work->batch;
+#if KW_PITCHED
+    f->batch_of[KW_A] = a->batch_step[KW_OPERAND(KW_A)] ? work->batch : 0;
+    f->batch_of[KW_B] = a->batch_step[KW_OPERAND(KW_B)] ? work->batch : 0;
+#endif
 }
 
 KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_tensor_map *map, int by_rows, int rows, int row, char *to, char *bar) {
@@ -31,7 +40,13 @@ KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_tensor_map *map, int b
 
 KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
     (void)work;
+#if KW_PITCHED
+    f->batch = f->batch_of[KW_A];
+#endif
     kw_feed_operand(f, &a->map[KW_A], KW_A_BY_ROWS, KW_TILE_M, f->row, to, bar);
+#if KW_PITCHED
+    f->batch = f->batch_of[KW_B];
+#endif
     kw_feed_operand(f, &a->map[KW_B], KW_B_BY_ROWS, KW_TILE_N, f->col, to + KW_STAGE_BYTES_A, bar);
     f->k += KW_TILE_K;
 }
@@ -42,8 +57,26 @@ KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
     kw_i64 lines = which == KW_A ? a->gm : a->gn;
     int by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS;
     *row = (int)(by_rows ? lines : a->gk);
+#if KW_PITCHED
+    return (a->batch_step[which] ? a->batch : 1) * (by_rows ? a->gk : lines);
+#else
     return a->batch * (by_rows ? a->gk : lines);
+#endif
 }
+
+#if KW_PITCHED
+/* Where line number `line` of all matrices of an operand begins; which: a tensor, since only without KW_TURNED operands are copied. */
+KW_DEVICE kw_i64 kw_operand_line(const kw_gpu_args *a, int which, int line) {
+    int lines = (int)((which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS) ? a->gk : which == KW_A ? a->gm : a->gn), batch = line / lines;
+    return batch * a->batch_step[which] + (line - batch * lines) * a->line_step[which];
+}
+
+/* Of the result, or of a part's slice, which has no gaps. */
+KW_DEVICE kw_i64 kw_result_line(const kw_gpu_args *a) { return kw_to_workspace(a) ? a->gn : a->line_step[2]; }
+KW_DEVICE kw_i64 kw_result_batch(const kw_gpu_args *a) { return kw_to_workspace(a) ? a->gm * a->gn : a->batch_step[2]; }
+#else
+#define kw_result_line(a) a->gn
+#endif
 
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
     kw_tensor_store3(&a->map[2], piece, work->col + col, work->row + row, work->batch);
@@ -52,7 +85,11 @@ KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const ch
 KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
     row += work->row;
     *ok &= row < a->gm;
+#if KW_PITCHED
+    return work->batch * kw_result_batch(a) + row * kw_result_line(a);
+#else
     return (work->batch * a->gm + row) * a->gn;
+#endif
 }
 
 KW_DEVICE int kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, int *cols) {
@@ -65,13 +102,17 @@ KW_DEVICE kw_i64 kw_direct_row(const kw_gpu_args *a, const kw_work *work, int ro
     kw_i64 rows = KW_TURNED ? a->gn : a->gm;
     row += work->row;
     *ok &= row < rows;
+#if KW_PITCHED
+    return work->batch * kw_result_batch(a) + (KW_TURNED ? row : row * kw_result_line(a));
+#else
     return work->batch * a->gm * a->gn + (KW_TURNED ? row : row * a->gn);
+#endif
 }
 
 KW_DEVICE kw_i64 kw_direct_col(const kw_gpu_args *a, const kw_work *work, int col, int *ok) {
     col += work->col;
     *ok &= col < (KW_TURNED ? a->gm : a->gn);
-    return KW_TURNED ? col * a->gn : col;
+    return KW_TURNED ? col * kw_result_line(a) : col;
 }
 
 #endif

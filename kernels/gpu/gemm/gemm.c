@@ -47,6 +47,10 @@ typedef struct kw_coord {
 typedef struct kw_view {
     const char *at[2];
     kw_i64 out;            /* offset of the result */
+#if KW_PITCHED
+    kw_i64 slice;          /* and in a slice of the workspace */
+    kw_off line[3];        /* from a line of an operand or the result to its next */
+#endif
     int row, col;          /* of the tile's first element */
     int rows, cols, depth; /* of the product */
     const char *shuffled;  /* the second operand in the order of fragments */
@@ -57,8 +61,18 @@ typedef struct kw_view {
 #if KW_BULK
     const kw_tensor_map *map[2]; /* of the operands: depth, row, batch */
     int batch;
+#if KW_PITCHED
+    int batch_of[2]; /* 0 of an operand that all of the batch share */
+#endif
 #endif
 } kw_view;
+
+/* Elements from a line to the next. */
+#if KW_PITCHED
+#define KW_LINE(v, which, dense) v->line[which]
+#else
+#define KW_LINE(v, which, dense) dense
+#endif
 
 KW_DEVICE kw_coord kw_coord_at(kw_off at) {
     kw_coord s;
@@ -69,7 +83,7 @@ KW_DEVICE kw_coord kw_coord_at(kw_off at) {
 KW_DEVICE kw_coord kw_coord_row(const kw_view *v, int which, int row, int *ok) {
     int rows = which == KW_A ? v->rows : v->cols, by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS;
     if (which == KW_A ? KW_PAD_M : KW_PAD_N) *ok &= row < rows;
-    return kw_coord_at(by_rows ? row : (kw_off)row * v->depth);
+    return kw_coord_at(by_rows ? row : (kw_off)row * KW_LINE(v, which, v->depth));
 }
 
 /* A depth that goes on from step to step. */
@@ -88,14 +102,14 @@ KW_DEVICE void kw_cursor_add(const kw_view *v, int which, kw_cursor *c, const kw
 KW_DEVICE kw_coord kw_coord_depth(const kw_view *v, int which, const kw_cursor *depth, int *ok) {
     int rows = which == KW_A ? v->rows : v->cols, by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS;
     if (KW_PAD_K) *ok &= depth->k < v->depth;
-    return kw_coord_at(by_rows ? (kw_off)depth->k * rows : depth->k);
+    return kw_coord_at(by_rows ? (kw_off)depth->k * KW_LINE(v, which, rows) : depth->k);
 }
 
 KW_DEVICE kw_off kw_coord_join(const kw_view *v, int which, kw_coord row, kw_coord depth, int *ok) { return row.at + depth.at; }
 
 KW_DEVICE kw_coord kw_result_row(const kw_view *v, int row, int *ok) {
     if (KW_PAD_M) *ok &= row < v->rows;
-    return kw_coord_at((kw_off)row * v->cols);
+    return kw_coord_at((kw_off)row * KW_LINE(v, 2, v->cols));
 }
 
 KW_DEVICE kw_coord kw_result_col(const kw_view *v, int col, int *ok) {
@@ -104,6 +118,10 @@ KW_DEVICE kw_coord kw_result_col(const kw_view *v, int col, int *ok) {
 }
 
 KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_coord row, kw_coord col, int *ok) { return row.at + col.at; }
+
+#if KW_PITCHED
+KW_DEVICE kw_i64 kw_slice_at(const kw_view *v, int row, int col) { return (kw_i64)row * v->cols + col; }
+#endif
 
 #if KW_EPILOGUE
 KW_DEVICE kw_place kw_result_place(const kw_view *v, int row, int col, kw_i64 at) {
@@ -118,9 +136,18 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->depth = (int)a->gk;
     v->row = tile_row * KW_TILE_M;
     v->col = tile_col * KW_TILE_N;
+#if KW_PITCHED
+    v->at[KW_A] = a->x + batch * a->batch_step[0] * KW_BYTES;
+    v->at[KW_B] = a->w + batch * a->batch_step[1] * KW_BYTES;
+    v->out = batch * a->batch_step[2];
+    v->slice = batch * a->gm * a->gn;
+    for (int i = 0; i < 3; i++)
+        v->line[i] = (kw_off)a->line_step[i];
+#else
     v->at[KW_A] = a->x + batch * a->gm * a->gk * KW_BYTES;
     v->at[KW_B] = a->w + batch * a->gk * a->gn * KW_BYTES;
     v->out = batch * a->gm * a->gn;
+#endif
 #if KW_EPILOGUE
     v->args = a;
     v->first_row = batch * a->gm;
@@ -129,6 +156,10 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->map[KW_A] = &a->map[KW_A];
     v->map[KW_B] = &a->map[KW_B];
     v->batch = batch;
+#if KW_PITCHED
+    v->batch_of[KW_A] = a->batch_step[0] ? batch : 0;
+    v->batch_of[KW_B] = a->batch_step[1] ? batch : 0;
+#endif
 #endif
 #if KW_PRESHUFFLE
     v->shuffled = a->packed + batch * (KW_CEIL(a->gn, KW_TILE_N) * KW_TILE_N) * (KW_CEIL(a->gk, KW_TILE_K) * KW_TILE_K) * KW_BYTES;

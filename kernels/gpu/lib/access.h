@@ -13,6 +13,14 @@ typedef unsigned long long kw_u64;
 #define KW_ROLLED _Pragma("unroll 1") /* counts are constants, but the loop is to stay one */
 #endif
 
+#if KW_PITCHED
+/* Where an element of a product's result lies whose lines have gaps between them; it is counted without them. */
+KW_DEVICE kw_i64 kw_pitched_place(const kw_gpu_args *a, kw_i64 element) {
+    kw_i64 line = element / a->gn, batch = line / a->gm;
+    return batch * a->batch_step[2] + (line - batch * a->gm) * a->line_step[2] + (element - line * a->gn);
+}
+#endif
+
 /* One access of 1, 2, 4, 8 or 16 bytes. */
 KW_DEVICE void kw_load_run(kw_u32 *to, const char *from, int bytes) {
     if (bytes == 16) {

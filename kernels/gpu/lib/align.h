@@ -2,7 +2,8 @@
  * before the one that multiplies, into the workspace behind the sums of parts. A thread copies 16 bytes of a row; what lies behind its end
  * is zero. src/families/gpu/mma/mma_launch.c describes the copies to the maps.
  *
- * The text that includes this gives kw_operand_rows(args, which, &row): how many rows an operand has, and elements of each. With KW_SPOTS
+ * The text that includes this gives kw_operand_rows(args, which, &row): how many rows an operand has, and elements of each; with KW_PITCHED
+ * kw_operand_line(args, which, row): where one begins. With KW_SPOTS
  * the second operand is always made anew, by its kw_spots_piece(args, number, words), which returns where 16 bytes of it go. */
 #ifndef KW_ALIGN_H
 #define KW_ALIGN_H
@@ -10,6 +11,9 @@
 /* Pieces of 16 bytes of an operand's copy; 0: it needs none. */
 KW_DEVICE kw_i64 kw_copy_pieces(const kw_gpu_args *a, int which, int *row) {
     kw_i64 rows = kw_operand_rows(a, which, row);
+#if KW_PITCHED
+    return (a->line_step[which] | a->batch_step[which]) % KW_COPY_RUN ? rows * KW_CEIL(*row, KW_COPY_RUN) : 0;
+#endif
     return *row % KW_COPY_RUN || (KW_SPOTS && which == KW_B) ? rows * KW_CEIL(*row, KW_COPY_RUN) : 0;
 }
 
@@ -37,6 +41,9 @@ KW_KERNEL(kw_stage0, KW_ADD_THREADS) {
     kw_i64 pieces = kw_copy_pieces(&args, KW_A, &row);
     kw_launch_wait();
     kw_launch_next();
+#if KW_PITCHED
+    int second = at >= pieces;
+#endif
     if (at >= pieces) {
         at -= (int)pieces;
         to += KW_COPIES_AT(pieces * 16);
@@ -50,8 +57,14 @@ KW_KERNEL(kw_stage0, KW_ADD_THREADS) {
 #endif
     }
     int each = KW_CEIL(row, KW_COPY_RUN), first = at % each * KW_COPY_RUN;
+#if KW_PITCHED
+    int which = second ? KW_B : KW_A;
+    from += (kw_operand_line(&args, which, at / each) + first) * KW_BYTES;
+    kw_copy_piece(to + (kw_i64)at * 16, from, row - first, (row | args.line_step[which] | args.batch_step[which]) % 2 == 0);
+#else
     from += ((kw_i64)(at / each) * row + first) * KW_BYTES;
     kw_copy_piece(to + (kw_i64)at * 16, from, row - first, row % 2 == 0);
+#endif
 }
 
 #endif

@@ -42,6 +42,12 @@ KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step 
 KW_DEVICE char *kw_full_at(const kw_steps *s, int step) { return s->lds + KW_BARRIERS_AT + step % KW_STAGES * KW_STAGE_BARRIER_BYTES; }
 KW_DEVICE char *kw_empty_at(const kw_steps *s, int step) { return kw_full_at(s, step) + 8; }
 
+#if KW_PITCHED
+#define KW_OPERAND_BATCH(v, which) v->batch_of[which]
+#else
+#define KW_OPERAND_BATCH(v, which) v->batch
+#endif
+
 /* By one thread. */
 KW_DEVICE void kw_steps_fetch(const kw_steps *s) {
     const kw_view *v = s->view;
@@ -54,8 +60,8 @@ KW_DEVICE void kw_steps_fetch(const kw_steps *s) {
         for (int slab = 0; slab < KW_SLABS; slab++) {
             char *to = kw_stage_at(s, step) + slab * KW_SLAB_BYTES;
             int k = s->first + step * KW_TILE_K + slab * KW_SLAB_ELEMENTS;
-            kw_tensor_load3(to, v->map[KW_A], full, k, v->row, v->batch);
-            kw_tensor_load3(to + KW_SLAB_BYTES_A, v->map[KW_B], full, k, v->col, v->batch);
+            kw_tensor_load3(to, v->map[KW_A], full, k, v->row, KW_OPERAND_BATCH(v, KW_A));
+            kw_tensor_load3(to + KW_SLAB_BYTES_A, v->map[KW_B], full, k, v->col, KW_OPERAND_BATCH(v, KW_B));
         }
     }
 }

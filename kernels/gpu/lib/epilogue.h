@@ -3,7 +3,7 @@
  * own elements where they belong (default).
  *
  * The text that includes this says where results lie: kw_result_row(view, row, &ok), kw_result_col(view, col, &ok) and kw_result_join(view,
- * row_spot, col_spot, &ok), which gives the offset in the tensor. With KW_EPILOGUE also view.args, and kw_result_place(view, row, col, at) of
+ * row_spot, col_spot, &ok), which gives the offset in the tensor; kw_slice_at(view, row, col), which gives it in a slice. With KW_EPILOGUE also view.args, and kw_result_place(view, row, col, at) of
  * such an offset. */
 #ifndef KW_EPILOGUE_H
 #define KW_EPILOGUE_H
@@ -65,7 +65,11 @@ KW_DEVICE void kw_store_row(const kw_view *view, kw_dst dst, int row, int col, c
     kw_i64 at = kw_result_join(view, row_spot, col_spot, &ok);
     if (!ok) return;
     if (dst.kind == KW_TO_SLICE)
+#if KW_PITCHED
+        kw_store_sums(dst.to + kw_slice_at(view, view->row + row, view->col + col) * 4, sums, count);
+#else
         kw_store_sums(dst.to + at * 4, sums, count);
+#endif
     else
 #if KW_EPILOGUE
         kw_finish_run(dst.to + at * KW_OUT_BYTES, view->args, kw_result_place(view, view->row + row, view->col + col, at), sums, count);

@@ -215,7 +215,11 @@ KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums
         KW_UNROLL
         for (int half = 0; half < 2; half++) {
             int row = first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), ok = 1;
+#if KW_PITCHED
+            kw_i64 row_at = kw_result_row(a, work, row, &ok), line = work->batch * a->gm + work->row + row;
+#else
             kw_i64 row_at = kw_result_row(a, work, row, &ok), line = KW_OP == KW_OP_CONV_BWD_WEIGHT ? 0 : kw_place_of(a, row_at).row;
+#endif
             KW_UNROLL
             for (int col = 0; col < KW_TILE_N; col += 8) {
                 int cols;
@@ -243,6 +247,9 @@ KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums
 /* Each lane its own sums, as elements of the result or of the part's slice. A lane has two neighbours each in two rows. */
 KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
     int lane = kw_acc_lane(), parts = kw_to_workspace(a), two = !KW_TURNED && a->gn % 2 == 0;
+#if KW_PITCHED
+    two = two && (kw_result_line(a) | kw_result_batch(a)) % 2 == 0;
+#endif
     char *to = parts ? a->shared + work->part * a->params.elements * 4 : kw_result(a);
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {

@@ -1,4 +1,4 @@
-/* slices.h: what adds the parts of a divided depth: each part has a slice of the workspace, in the result's order, and a second kernel
+/* slices.h: what adds the parts of a divided depth: each part has a slice of the workspace, in the result's order without its gaps, and a second kernel
  * adds them in order. src/families/gpu/mma/mma_launch.c fills args.params (work_params.h). */
 #ifndef KW_SLICES_H
 #define KW_SLICES_H
@@ -65,6 +65,9 @@ KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
 #if KW_EPILOGUE
         kw_finish_element(kw_result(&args), &args, at, sum);
 #else
+#if KW_PITCHED
+        at = kw_pitched_place(&args, at);
+#endif
         kw_store(kw_result(&args), at, sum);
 #endif
     }

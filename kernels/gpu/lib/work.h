@@ -17,6 +17,11 @@
 /* Tile number `tile` of all batches: bands of KW_BAND rows of tiles, column by column in a band, so that blocks that run at the same time
  * share few rows and few columns, which the second-level cache then holds. The last band of a batch may have fewer rows. */
 #define KW_BAND 8
+#if KW_PITCHED
+#define KW_SLICE_OUT slice /* slices have no gaps */
+#else
+#define KW_SLICE_OUT out
+#endif
 KW_DEVICE void kw_tile_start(kw_view *view, const kw_gpu_args *a, int tile) {
     int cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows, all = rows * cols;
     int at = tile % all, first = at / (KW_BAND * cols) * KW_BAND, high = kw_min(KW_BAND, rows - first);
@@ -50,7 +55,8 @@ KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
     kw_tile_start(&view, a, unit % tiles);
     int steps = KW_CEIL(view.depth, KW_TILE_K), each = KW_CEIL(steps, splits), first = kw_min(part * each, steps);
     dst.kind = kw_to_workspace(a) ? KW_TO_SLICE : KW_TO_RESULT;
-    dst.to = kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->params.elements + view.out) * 4 : kw_result(a) + view.out * KW_OUT_BYTES;
+    dst.to = kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->params.elements + view.KW_SLICE_OUT) * 4
+                                : kw_result(a) + view.out * KW_OUT_BYTES;
     kw_tile_run(&view, dst, first, kw_min(each, steps - first), lds);
 }
 

@@ -4,6 +4,7 @@
 #include "config/catalog.h"
 #include "config/isa.h"
 #include "config/team.h"
+#include "problem/identity.h"
 #include "support/kw_test.h"
 
 static const kw_axis wide_axes[] = {
@@ -44,6 +45,8 @@ static const kw_family wide = {
 static const kw_family plain = {.name = "test.plain",
                                 .summary = "a family without axes",
                                 .kind = KW_KIND_CPU,
+                                .pitched = true,
+                                .pitched_text = true,
                                 .ops = 1u << KW_GEMM,
                                 .dtypes = 1u << KW_FP32,
                                 .kernel = "none"};
@@ -187,6 +190,34 @@ static void a_config_serves_only_its_own_problems(void **state) {
     assert_non_null(strstr(err.text, "fp32"));
 }
 
+/* A text of its own is for pitches alone, and is made of a catalog's config. */
+static void pitches_have_kernels_of_their_own(void **state) {
+    (void)state;
+    kw_target target = {.backend = KW_BACKEND_CPU, .arch = "generic"};
+    kw_error err = {0};
+    kw_config config, special, same;
+    kw_problem dense, pitched;
+    char text[KW_CONFIG_TEXT_MAX];
+    assert_int_equal(kw_problem_parse(&dense, "gemm fp32 m4 n8 k8", NULL), KW_OK);
+    assert_int_equal(kw_problem_parse(&pitched, "gemm fp32 m4 n8 k8 lda9", NULL), KW_OK);
+    assert_true(!kw_problem_is_plain(&pitched) && kw_problem_is_plain(&dense));
+    assert_int_equal(kw_config_parse(&config, "test.plain gemm fp32", NULL), KW_OK);
+    assert_int_equal(kw_config_fits(&config, &pitched, &target, &err), KW_NO_KERNEL);
+    assert_non_null(strstr(err.text, "pitched=1 is not as the problem wants it"));
+    assert_int_equal(kw_config_serves(&special, &config, &pitched, &target, &err), KW_OK);
+    kw_config_print(text, sizeof text, &special);
+    assert_string_equal(text, "test.plain gemm fp32 pitched=1");
+    assert_int_equal(kw_config_parse(&same, text, NULL), KW_OK);
+    assert_true(kw_config_equal(&same, &special) && !kw_config_equal(&same, &config));
+    assert_true(kw_config_is_plain(&config) && !kw_config_is_plain(&same));
+    same = kw_config_special(&same, &dense);
+    assert_true(kw_config_equal(&same, &config));
+    assert_int_equal(kw_config_fits(&special, &dense, &target, &err), KW_NO_KERNEL);
+    assert_non_null(strstr(err.text, "pitched=1 is not as the problem wants it"));
+    assert_int_equal(kw_config_parse(&config, GOOD " pitched=1", &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, "leave out pitched=1"));
+}
+
 static void families_describe_themselves(void **state) {
     (void)state;
     kw_error err = {0};
@@ -255,6 +286,7 @@ int main(void) {
         cmocka_unit_test(catalogs_keep_each_config_once_and_in_order),
         cmocka_unit_test(configs_run_only_where_the_machine_can),
         cmocka_unit_test(a_config_serves_only_its_own_problems),
+        cmocka_unit_test(pitches_have_kernels_of_their_own),
         cmocka_unit_test(families_describe_themselves),
         cmocka_unit_test(the_first_three_words_are_read_whatever_the_family),
         cmocka_unit_test(small_work_gets_few_threads),

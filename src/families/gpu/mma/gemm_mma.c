@@ -3,7 +3,9 @@
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/rules.h"
+#include "gpu/gemm/args.h"
 #include "gpu/lib/resources.h"
+#include "problem/pitch.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
 static const kw_axis gemm_mma_axes[] = {KW_GEMM_AXES(ROW)};
@@ -16,7 +18,7 @@ static kw_mma_grid gemm_grid(const kw_mma *mma, const kw_problem *problem) {
                          .tile_cols = kw_ceil_div(turned ? d->m : d->n, mma->tile[1]),
                          .batches = d->batch,
                          .steps = kw_ceil_div(d->k, mma->tile[2]),
-                         .elements = kw_problem_elements(problem, KW_Y)};
+                         .elements = kw_problem_values(problem, KW_Y)};
 }
 
 /* --- which problems a config serves --- */
@@ -41,20 +43,42 @@ static bool whole_tiles(const kw_rule_case *c) {
     return whole;
 }
 
-/* What runs along which size: A and B by their layouts, C by columns. */
+/* What runs along which size: A and B by their layouts, C by columns. All lines begin at a vector. */
 static bool gemm_vectors_divide(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     const kw_gemm_dims *d = &c->problem->gemm;
     const int64_t runs[3] = {mma->layout == KW_RCR || mma->layout == KW_RRR ? d->k : d->m,
                              mma->layout == KW_RRR || mma->layout == KW_CRR ? d->n : d->k, d->n};
-    return runs[0] % mma->vec[0] == 0 && runs[1] % mma->vec[1] == 0 && runs[2] % mma->vec[2] == 0;
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        kw_matrix matrix = kw_problem_matrix(c->problem, (kw_tensor)i);
+        if (runs[i] % mma->vec[i] || matrix.line_step % mma->vec[i] || matrix.batch_step % mma->vec[i]) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool gemm_index_reaches(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    const kw_gemm_dims *d = &c->problem->gemm;
-    int64_t largest = kw_max(d->m * d->k, kw_max(d->n * d->k, d->m * d->n));
+    int64_t largest = 0;
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        kw_matrix matrix = kw_problem_matrix(c->problem, (kw_tensor)i);
+        largest = kw_max(largest, (matrix.lines - 1) * matrix.line_step + matrix.length);
+    }
     return mma->index == 64 || (largest <= KW_OFFSET_MAX && largest * mma->bytes <= INT32_MAX);
+}
+
+/* Of the operands' copies in the workspace too, whose lines are as long as they are: far below. */
+static bool gemm_bulk_reaches(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    for (int i = 0; i < KW_TENSOR_COUNT && (mma->pipe == KW_PIPE_TMA || kw_mma_overlaps(mma)); i++) {
+        kw_matrix matrix = kw_problem_matrix(c->problem, (kw_tensor)i);
+        int64_t most = KW_BULK_STEP_MAX / (int64_t)kw_dtype_size(kw_problem_dtype(c->problem, (kw_tensor)i));
+        if (matrix.line_step >= most || matrix.batch_step >= most) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool gemm_tiles_counted(const kw_rule_case *c) {
@@ -66,8 +90,10 @@ static const kw_rule gemm_mma_fits_rules[] = {
     {"layout", "the config is for another layout than the problem's", gemm_layout},
     {"sizes_counted", "rows, columns and depth are counted in 31 bits", gemm_sizes_counted},
     {"whole_tiles", "m, n or k is no multiple of tile_m, tile_n or tile_k; pad_m=1, pad_n=1, pad_k=1 serve any", whole_tiles},
-    {"vectors_divide", "vec_a, vec_b and vec_c must divide the contiguous size of their matrix; 1 serves any", gemm_vectors_divide},
+    {"vectors_divide", "vec_a, vec_b and vec_c must divide the contiguous size of their matrix, and with pitches its steps; 1 serves any",
+     gemm_vectors_divide},
     {"index_reaches", "index=32 reaches matrices of 2 GiB and 2^30 elements, index=64 any", gemm_index_reaches},
+    {"bulk_reaches", "bulk copies and stores take steps below 2^40 bytes from line to line and from matrix to matrix", gemm_bulk_reaches},
     {"tiles_counted", KW_TILES_COUNTED_WHY, gemm_tiles_counted},
     {0},
 };
@@ -85,28 +111,48 @@ static void pack_first(const kw_mma *mma, const kw_mma_grid *grid, int64_t lanes
     launch->copied_bytes += 2 * (double)launch->packed_bytes;
 }
 
+/* Of an operand that all of the batch share there is one, whatever its step says: a map has no step of 0. */
+static int64_t map_batches(const kw_matrix *matrix) {
+    return matrix->batch_step ? matrix->batch : 1;
+}
+
+static int64_t map_batch_step(const kw_matrix *matrix) {
+    return matrix->batch_step ? matrix->batch_step : matrix->lines * matrix->line_step;
+}
+
+/* Boxes of so many lines of an operand. Where its lines lie badly for bulk copies it is copied to lines that do not. */
+static kw_map operand_map(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, int32_t lines) {
+    kw_matrix matrix = kw_problem_matrix(problem, tensor);
+    const int64_t extent[3] = {matrix.length, matrix.lines, map_batches(&matrix)};
+    int64_t row = matrix.line_step * mma->bytes, batch = map_batch_step(&matrix) * mma->bytes;
+    bool copied = row % KW_ACCESS_BYTES || batch % KW_ACCESS_BYTES;
+    if (copied) {
+        row = kw_mma_row_bytes(mma, extent[0]);
+        batch = extent[1] * row;
+    }
+    kw_map map = kw_mma_bulk_map(tensor, problem->dtype, extent, row, batch, lines);
+    map.copied = copied;
+    return map;
+}
+
 /* The layout is rcr: the depth is contiguous in both operands. */
-static void describe_gemm_operands(const kw_config *config, const kw_mma *mma, const kw_gemm_dims *d, kw_launch *launch) {
-    const int64_t first[3] = {d->k, d->m, d->batch}, second[3] = {d->k, d->n, d->batch}, row = d->k * mma->bytes;
-    launch->map[0] = kw_mma_bulk_map(KW_X, config->dtype, first, row, d->m * row, mma->tile[0]);
-    launch->map[1] = kw_mma_bulk_map(KW_W, config->dtype, second, row, d->n * row, mma->tile[1]);
+static void describe_gemm_operands(const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
+    launch->map[0] = operand_map(mma, problem, KW_X, mma->tile[0]);
+    launch->map[1] = operand_map(mma, problem, KW_W, mma->tile[1]);
 }
 
 /* An operand whose rows are contiguous is copied in slabs of 64 rows and a step's depths. */
-static kw_map operand_map(const kw_config *config, const kw_mma *mma, kw_tensor tensor, int64_t rows, const kw_gemm_dims *d, bool by_rows) {
-    int second = (tensor == KW_W) != (mma->epi == KW_EPI_TURNED);
-    const int64_t extent[3] = {by_rows ? rows : d->k, by_rows ? d->k : rows, d->batch}, row = kw_mma_row_bytes(mma, extent[0]);
-    return kw_mma_bulk_map(tensor, config->dtype, extent, row, extent[1] * row, by_rows ? mma->tile[2] : mma->tile[second]);
-}
-
-static void describe_overlapped(const kw_config *config, const kw_mma *mma, const kw_gemm_dims *d, kw_launch *launch) {
-    const int64_t extent[3] = {d->n, d->m, d->batch}, row = d->n * (int64_t)kw_dtype_size(mma->output), stride[2] = {row, d->m * row};
+static void describe_overlapped(const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
+    kw_matrix y = kw_problem_matrix(problem, KW_Y);
+    int64_t bytes = (int64_t)kw_dtype_size(mma->output);
+    const int64_t extent[3] = {y.length, y.lines, y.batch}, stride[2] = {y.line_step * bytes, map_batch_step(&y) * bytes};
     const int32_t box[3] = {KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1}; /* KW_PIECE of kernels/gpu/lib/overlap_layout.h */
     int turned = mma->epi == KW_EPI_TURNED;
-    launch->map[turned] = operand_map(config, mma, KW_X, d->m, d, mma->layout == KW_CRR || mma->layout == KW_CCR);
-    launch->map[1 - turned] = operand_map(config, mma, KW_W, d->n, d, mma->layout == KW_RRR || mma->layout == KW_CRR);
+    launch->map[turned] = operand_map(mma, problem, KW_X, KW_GEMM_A_BY_ROWS(mma->layout) ? mma->tile[2] : mma->tile[turned]);
+    launch->map[1 - turned] = operand_map(mma, problem, KW_W, KW_GEMM_B_BY_ROWS(mma->layout) ? mma->tile[2] : mma->tile[1 - turned]);
     if (kw_mma_aligns(mma)) {
-        kw_mma_align_operands(mma, d->batch * launch->map[0].extent[1], d->batch * launch->map[1].extent[1], launch);
+        kw_mma_align_operands(mma, launch->map[0].extent[2] * launch->map[0].extent[1], launch->map[1].extent[2] * launch->map[1].extent[1],
+                              launch);
     }
     if (kw_mma_stores_boxes(mma)) {
         launch->map[2] = kw_mma_box_map(KW_Y, mma->output, extent, stride, box);
@@ -121,10 +167,10 @@ static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, 
         pack_first(&mma, &grid, kw_max(1, target->lanes), launch);
     }
     if (mma.pipe == KW_PIPE_TMA) {
-        describe_gemm_operands(config, &mma, &problem->gemm, launch);
+        describe_gemm_operands(&mma, problem, launch);
     }
     if (kw_mma_overlaps(&mma)) {
-        describe_overlapped(config, &mma, &problem->gemm, launch);
+        describe_overlapped(&mma, problem, launch);
     }
 }
 
@@ -149,6 +195,8 @@ const kw_family kw_family_gemm_mma = {
     .summary = "a GPU block for each tile of the product, by matrix instructions",
     .kind = KW_KIND_GPU,
     .fuses = true,
+    .pitched = true,
+    .pitched_text = true,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = gemm_mma_axes,

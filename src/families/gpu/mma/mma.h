@@ -154,6 +154,9 @@ int64_t kw_mma_thread_registers(const kw_mma *mma);
 /* The same as kw_family.estimate_resources: coarser than the count above, for any architecture. */
 kw_resource_estimate kw_mma_estimate_resources(const kw_config *config, const kw_target *target, double threads);
 
+/* Bytes from line to line, and from matrix to matrix, are fewer in a tensor map. */
+#define KW_BULK_STEP_MAX ((int64_t)1 << 40)
+
 /* Elements that 32-bit offsets reach: sums of a place in a tensor and one beside it must not overflow. */
 enum { KW_OFFSET_MAX = INT32_MAX / 2 };
 
@@ -179,7 +182,7 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem);
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem);
 /* Stages, blocks, workspace and the params of kernels/gpu/lib/work_params.h. */
 /* With kw_mma_aligns(), behind kw_mma_launch() and with the maps of both operands: the stage that copies them, so many rows of each, and
- * maps of the copies. A map that is of a copy already stays so. */
+ * maps of the copies. Of a product the maps say what is copied. */
 void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second_rows, kw_launch *launch);
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch);
 

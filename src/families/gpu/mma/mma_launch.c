@@ -122,7 +122,7 @@ void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second
     }
     for (int i = 0; i < 2; i++) {
         kw_map *map = &launch->map[i];
-        if (map->copied || map->extent[0] * mma->bytes % KW_ACCESS_BYTES) {
+        if (map->copied || (mma->op != KW_GEMM && map->extent[0] * mma->bytes % KW_ACCESS_BYTES)) {
             int64_t bytes = rows[i] * kw_mma_row_bytes(mma, map->extent[0]);
             map->copied = true;
             map->copied_at = kw_round_up(launch->shared_bytes, KW_COPIES_AT(1));

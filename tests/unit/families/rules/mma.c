@@ -165,7 +165,11 @@ static const rule_example gemm_examples[] = {
     {"sizes_counted", "gemm fp16", "", "gfx942", "gemm fp16 rcr m1073741824 n8 k8"},
     {"whole_tiles", "gemm fp16", "pad_m=0", "gfx942", "gemm fp16 rcr m100 n128 k64"},
     {"vectors_divide", "gemm fp16", "", "gfx942", "gemm fp16 rcr m128 n128 k60"},
+    {"vectors_divide", "gemm fp16", "", "gfx942", "gemm fp16 rcr m128 n128 k64 lda68"},
+    {"vectors_divide", "gemm fp16", "", "gfx942", "gemm fp16 rcr b2 m128 n128 k64 strideb8196"},
     {"index_reaches", "gemm fp16", "", "gfx942", "gemm fp16 rcr m32768 n8 k32768"},
+    {"index_reaches", "gemm fp16", "", "gfx942", "gemm fp16 rcr m32768 n8 k8 ldc32776"},
+    {"bulk_reaches", "gemm fp16", "index=64 " BULK, "sm_90", "gemm fp16 rcr b2 m128 n128 k64 stridea549755813888"},
     {"tiles_counted", "gemm fp16", "index=64", "gfx942", "gemm fp16 rcr m268435456 n268435456 k8"},
     {0},
 };
