@@ -8,9 +8,9 @@ return {
             isa = arch.isa,
             math = arch.math[dtype],
             lanes = { "c", "k" },
-            tile = { 4, 6, 7, 8, 12, 14, 16 },
-            vecs = { 1, 2, 3, 4, 6 },
-            copy = dtype == "fp32" and { 0, 1 } or { 1 },
+            tile = { 4, 5, 6, 7, 8, 9, 12, 14, 16 },
+            vecs = { 1, 2, 3, 4, 5, 6 },
+            copy = dtype == "fp32" and { 0, 1, 2 } or { 1 },
             merge = { 0, 1 },
             box = { 0, 128 },
         }

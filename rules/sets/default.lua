@@ -20,6 +20,11 @@ local function preferred(c, arch)
     return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
 end
 
+-- The narrower vectors of a machine that has wider ones: channels that fill half a vector more leave fewer lanes idle in them.
+local function narrower(c, arch)
+    return c.dtype == "fp32" and c.isa ~= arch.isa[1]
+end
+
 -- tile_h, tile_w, vecs, edge; as many widths as rows may have, for what a tile has more than its row is lost; int8 has edge=pad alone
 local direct = {
     avx512 = {
@@ -28,6 +33,9 @@ local direct = {
         { 1, 10, 2, "skip" }, { 1, 4, 3, "skip" }, { 1, 5, 3, "skip" }, { 1, 6, 3, "skip" }, { 1, 7, 3, "skip" }, { 1, 3, 4, "skip" },
         { 1, 4, 4, "skip" }, { 1, 5, 4, "skip" }, { 1, 6, 4, "skip" }, { 2, 4, 3, "skip" }, { 1, 8, 2, "skip" }, { 1, 8, 3, "skip" },
         { 1, 6, 4, "pad" }, { 1, 11, 2, "skip" }, { 1, 12, 2, "pad" }, { 1, 13, 2, "skip" }, { 1, 14, 1, "pad" }, { 1, 28, 1, "skip" },
+        { 1, 4, 2, "skip" }, { 1, 12, 2, "skip" }, { 1, 7, 1, "skip" }, { 1, 9, 1, "skip" }, { 1, 11, 1, "skip" }, { 1, 12, 1, "skip" },
+        { 1, 13, 1, "skip" }, { 1, 14, 1, "skip" }, { 2, 3, 2, "skip" }, { 2, 4, 2, "skip" }, { 2, 5, 2, "skip" }, { 2, 6, 2, "skip" },
+        { 2, 3, 4, "skip" }, { 2, 6, 1, "skip" },
     },
     avx2 = {
         { 1, 3, 3, "skip" }, { 1, 4, 2, "skip" }, { 1, 8, 1, "skip" }, { 1, 10, 1, "skip" },
@@ -35,6 +43,12 @@ local direct = {
         { 1, 14, 1, "skip" }, { 2, 7, 1, "skip" },
     },
 }
+local direct_narrower = {
+    { 1, 4, 3, "skip" }, { 1, 3, 3, "skip" }, { 1, 6, 2, "skip" }, { 1, 5, 2, "skip" }, { 1, 4, 2, "skip" }, { 2, 3, 2, "skip" },
+    { 1, 13, 1, "skip" }, { 1, 12, 1, "skip" }, { 1, 10, 1, "skip" }, { 1, 8, 1, "skip" }, { 1, 7, 1, "skip" },
+}
+local first_narrower = { { 6, 2 }, { 4, 3 }, { 14, 1 }, { 10, 1 } }
+local rows_narrower = { { 6, 2 }, { 4, 3 }, { 12, 1 }, { 8, 1 } }
 -- tile_w or tile_m, vecs; for tiles of AMX, beside the list of the machine's best vectors
 local amx = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 } }
 -- tile_w, vecs
@@ -79,22 +93,26 @@ local merged = {
     avx512 = { { 1, 3, 1, 1, 14 }, { 1, 3, 1, 2, 7 }, { 1, 3, 1, 1, 7 }, { 1, 3, 2, 1, 14 }, { 1, 3, 2, 1, 7 }, { 1, 3, 2, 1, 8 }, { 1, 1, 1, 1, 14 } },
     avx2 = { { 1, 3, 1, 1, 8 }, { 1, 3, 1, 1, 7 }, { 1, 3, 2, 1, 8 }, { 1, 1, 1, 1, 8 } },
 }
--- lanes, tile, vecs, copy, merge; fp32 reads the tensors themselves where the tile allows it
+-- lanes, tile, vecs, copy, merge; fp32 reads the tensors themselves where the tile allows it. The spread sides of merge=1 are what divides
+-- the usual filter rows' channels.
 local weight = {
     avx512 = {
         { "c", 8, 2, 0, 0 }, { "c", 16, 1, 0, 0 }, { "c", 14, 2, 0, 0 }, { "c", 4, 6, 0, 0 }, { "k", 8, 3, 0, 0 },
         { "c", 6, 2, 0, 0 }, { "k", 6, 2, 0, 0 }, { "c", 6, 2, 1, 0 }, { "k", 6, 2, 1, 0 },
-        { "c", 8, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 7, 2, 1, 1 }, { "k", 7, 1, 1, 1 },
+        { "c", 8, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 7, 2, 1, 1 }, { "k", 7, 1, 1, 1 }, { "k", 12, 1, 1, 1 }, { "k", 4, 5, 2, 1 },
+        { "k", 5, 4, 2, 1 }, { "k", 7, 2, 2, 1 }, { "k", 6, 4, 2, 1 }, { "k", 8, 3, 2, 1 }, { "k", 9, 2, 2, 1 }, { "k", 12, 2, 2, 1 },
+        { "k", 12, 1, 2, 1 },
     },
     avx2 = {
         { "c", 6, 2, 0, 0 }, { "c", 4, 3, 0, 0 }, { "c", 4, 2, 0, 0 }, { "k", 6, 2, 0, 0 },
-        { "c", 6, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 6, 2, 1, 1 },
+        { "c", 6, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 6, 2, 1, 1 }, { "k", 6, 2, 2, 1 }, { "k", 4, 3, 2, 1 }, { "k", 7, 1, 2, 1 },
     },
 }
 local narrow_weight = {
     avx512 = {
         { "c", 8, 2, 1, 0 }, { "c", 16, 1, 1, 0 }, { "c", 14, 2, 1, 0 }, { "c", 4, 6, 1, 0 }, { "k", 8, 3, 1, 0 },
         { "c", 4, 1, 1, 0 }, { "k", 7, 2, 1, 1 }, { "k", 7, 1, 1, 1 }, { "c", 6, 2, 1, 0 }, { "k", 6, 2, 1, 0 },
+        { "k", 12, 1, 1, 1 }, { "k", 4, 5, 1, 1 }, { "k", 9, 2, 1, 1 }, { "k", 12, 2, 1, 1 },
     },
     avx2 = { { "c", 6, 2, 1, 0 }, { "c", 4, 2, 1, 0 }, { "k", 6, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 6, 2, 1, 1 } },
 }
@@ -119,16 +137,19 @@ return {
             if c.math == "amx" then
                 return c.band == 0 and among(amx, { c.tile_w, c.vecs })
             end
-            return preferred(c, arch) and c.band == 0 and among(direct[c.isa], tile)
+            local tiles = preferred(c, arch) and direct[c.isa] or narrower(c, arch) and direct_narrower or {}
+            return c.band == 0 and among(tiles, tile)
         end,
         ["conv.pointwise"] = function(c, arch)
             if c.math == "amx" then
                 return c.band == 0 and among(amx, { c.tile_m, c.vecs })
             end
-            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(pointwise[c.isa], { c.tile_m, c.vecs })
+            local tiles = preferred(c, arch) and pointwise[c.isa] or narrower(c, arch) and rows_narrower or {}
+            return c.band == 0 and c.ahead == 1 and among(tiles, { c.tile_m, c.vecs })
         end,
         ["conv.direct_1st"] = function(c, arch)
-            return preferred(c, arch) and c.band == 0 and among(first[c.isa], { c.tile_w, c.vecs })
+            local tiles = preferred(c, arch) and first[c.isa] or narrower(c, arch) and first_narrower or {}
+            return c.band == 0 and among(tiles, { c.tile_w, c.vecs })
         end,
         ["conv.gemm_col2im"] = function(c, arch)
             return preferred(c, arch) and c.band == 0 and among(scatter[c.isa], { c.tile_w, c.vecs })
@@ -137,7 +158,8 @@ return {
             if c.math == "amx" then
                 return c.band == 0 and among(amx, { c.tile_m, c.vecs })
             end
-            return preferred(c, arch) and c.band == 0 and c.ahead == 1 and among(gemm[c.isa], { c.tile_m, c.vecs })
+            local tiles = preferred(c, arch) and gemm[c.isa] or narrower(c, arch) and rows_narrower or {}
+            return c.band == 0 and c.ahead == 1 and among(tiles, { c.tile_m, c.vecs })
         end,
         ["conv.depthwise"] = function(c, arch)
             local list = c.math == "dp" and depthwise_pairs or depthwise[c.isa]

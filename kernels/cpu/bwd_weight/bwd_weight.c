@@ -4,8 +4,9 @@
  * the lanes. A unit is one tile of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by
  * box (images, depth, rows, columns), so that a box stays in the second-level cache for all units of the thread; sums of unfinished units
  * wait in shared memory. KW_OWN: what is said of a group is done for a vector of output channels, whatever groups they are of, and the
- * copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as bf16 pairs. KW_MERGE: the
- * taps of a filter row and the channels, which are one run of the copied row, are worked on as channels. */
+ * copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32
+ * or as bf16 pairs; where it is 2, of x alone. KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row, are
+ * worked on as channels. */
 #include "cpu/bwd_weight/args.h"
 #define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"
@@ -17,6 +18,7 @@
 
 #define KW_WIDTH (KW_VECS * KW_LANES)
 #define KW_PADDED (KW_MERGE || KW_DP) /* columns of the copy include the padding, and no tap clips them */
+#define KW_COPY_Y (KW_COPY == 1)
 #if KW_LANES_C
 #define KW_X_WIDTH KW_WIDTH /* channels of a block */
 #define KW_Y_WIDTH KW_TILE
@@ -247,7 +249,11 @@ static void open_box(share *s, char *memory) {
 #else
     copy_box(&s->x, memory, &x, KW_MERGE);
 #endif
+#if KW_COPY_Y
     copy_box(&s->y, memory + a->params.copy_y_at, &y, 0);
+#else
+    s->y = y.tensor;
+#endif
 #else
     (void)memory;
     view_tensor(&s->x, a->x, s->in, a->groups * a->c, s->group * a->c);
@@ -258,13 +264,13 @@ static void open_box(share *s, char *memory) {
 /* --- tiles --- */
 
 /* Without a copy, the last block of a tensor is moved back so that it ends with the last channel; its first channels are then another's. */
-KW_INLINE kw_i64 first_channel(kw_i64 block, kw_i64 width, kw_i64 channels) {
-    return KW_COPY ? block * width : kw_min(block * width, channels - width);
+KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 channels) {
+    return copied ? block * width : kw_min(block * width, channels - width);
 }
-
-KW_INLINE kw_i64 block_offset(const side *s, kw_i64 block, kw_i64 width, kw_i64 channels) {
-    return KW_COPY ? block * s->block : first_channel(block, width, channels) * 4;
-}
+KW_INLINE kw_i64 first_x(const share *s, kw_i64 block) { return first_channel(KW_COPY != 0, block, KW_X_WIDTH, s->c); }
+KW_INLINE kw_i64 first_y(const share *s, kw_i64 block) { return first_channel(KW_COPY_Y, block, KW_Y_WIDTH, s->k); }
+KW_INLINE kw_i64 x_offset(const share *s, kw_i64 block) { return KW_COPY ? block * s->x.block : first_x(s, block) * 4; }
+KW_INLINE kw_i64 y_offset(const share *s, kw_i64 block) { return KW_COPY_Y ? block * s->y.block : first_y(s, block) * 4; }
 
 /* Axes that follow each other without a gap become one. */
 static void join_axes(kw_weight_job *job) {
@@ -336,8 +342,8 @@ static void store_vector(const share *s, char *to, const char *sums, kw_i64 k, k
 /* Sums in row order into dw; only what is this block's own. */
 static void store_sums(const share *s, const place *at, const char *sums) {
     kw_i64 x_block = KW_LANES_C ? at->v_block : at->b_block, y_block = KW_LANES_C ? at->b_block : at->v_block;
-    kw_i64 c0 = x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_channel(x_block, KW_X_WIDTH, s->c);
-    kw_i64 k0 = y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_channel(y_block, KW_Y_WIDTH, s->k);
+    kw_i64 c0 = x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_x(s, x_block);
+    kw_i64 k0 = y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_y(s, y_block);
     for (kw_i64 k = k0; k < k1; k++) {
         char *to = s->args->w + ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + at->tap) * s->c * KW_OUT_BYTES;
 #if KW_EPILOGUE
@@ -373,16 +379,15 @@ static int is_whole(const share *s, const place *at, kw_weight_job *job) {
 
 /* The share's units of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
 static void sum_box(const share *s, char *waiting, char *spill, const int ends[2]) {
-    const side *v = KW_LANES_C ? &s->x : &s->y, *b = KW_LANES_C ? &s->y : &s->x;
     for (kw_i64 unit = s->first; unit < s->last;) {
         kw_i64 row = unit / s->b_blocks, end = kw_min(s->last, (row + 1) * s->b_blocks);
         place at = {row % s->taps, row / s->taps, unit - row * s->b_blocks};
         kw_weight_job pixels;
         set_pixels(&pixels, s, at.tap);
-        pixels.v += block_offset(v, at.v_block, KW_WIDTH, KW_LANES_C ? s->c : s->k);
+        pixels.v += KW_LANES_C ? x_offset(s, at.v_block) : y_offset(s, at.v_block);
         for (; unit < end; unit++, at.b_block++) {
             kw_weight_job job = pixels;
-            job.b += block_offset(b, at.b_block, KW_TILE, KW_LANES_C ? s->k : s->c);
+            job.b += KW_LANES_C ? y_offset(s, at.b_block) : x_offset(s, at.b_block);
             job.from = ends[0] ? 0 : waiting + unit * KW_TILE_BYTES;
             job.to = ends[1] ? spill : waiting + unit * KW_TILE_BYTES;
             job.to_step = KW_TILE_ROW;

@@ -4,13 +4,16 @@
 
 #include "config/isa.h"
 
+/* What of a box is copied in the order of its use, as the words of axis copy. */
+enum { KW_COPY_NONE, KW_COPY_BOTH, KW_COPY_X };
+
 typedef struct kw_bwd_weight {
     int32_t tile, vecs; /* spread channels and vectors of a tile */
     int32_t box_kib;    /* KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it */
-    bool lanes_c;       /* the channels of x fill the vectors, not those of y */
-    bool copy;          /* a box is copied in the order of its use */
-    bool merge;         /* the taps of a filter row and the channels are worked on as channels */
-    bool own; /* in place of a group, a vector of y's channels, whatever groups they are of; implies copy, vecs 1 and not lanes_c */
+    int32_t copy;
+    bool lanes_c; /* the channels of x fill the vectors, not those of y */
+    bool merge;   /* the taps of a filter row and the channels are worked on as channels */
+    bool own;     /* in place of a group, a vector of y's channels, whatever groups they are of; implies copy, vecs 1 and not lanes_c */
 } kw_bwd_weight;
 
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,

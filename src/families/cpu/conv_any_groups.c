@@ -86,7 +86,7 @@ static kw_bwd_weight any_groups_weight(const kw_config *config) {
         .tile = config->axis[TILE],
         .vecs = 1,
         .box_kib = config->axis[BOX_KIB],
-        .copy = true,
+        .copy = KW_COPY_BOTH,
         .merge = config->axis[MERGE],
         .own = true,
     };

@@ -19,7 +19,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"lanes", "c k", 0, 1, "whose channels fill the vectors: c of x, k of y; the other's are spread one by one"},
     {"tile", NULL, 1, 30, "spread channels of a tile"},
     {"vecs", NULL, 1, 6, "vectors of a tile"},
-    {"copy", NULL, 0, 1, "1: a box is copied in the order of its use; 0: tiles read the tensors (fp32 only)"},
+    {"copy", NULL, 0, 2, "1: a box is copied in the order of its use; 0: tiles read the tensors (fp32 only); 2: x is copied, y is read"},
     {"merge", NULL, 0, 1, "1: the taps of a filter row and the channels are worked on as channels (for few channels)"},
     {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it"},
 };
@@ -30,13 +30,16 @@ static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
 }
 
 static bool tensors_are_readable(const kw_rule_case *c) {
-    return c->config->axis[COPY] || (c->config->dtype == KW_FP32 && !c->config->axis[MERGE]);
+    const int32_t *axis = c->config->axis;
+    bool merged = axis[MERGE] && axis[LANES] == LANES_K;
+    return axis[COPY] == KW_COPY_BOTH || (c->config->dtype == KW_FP32 && (axis[COPY] == KW_COPY_X ? merged : !axis[MERGE]));
 }
 
 static const kw_rule valid_rules[] = {
     {"tile_registers", "the sums of a tile, a row of vectors and a spread value must fit the isa's vector registers",
      bwd_weight_tile_in_registers},
-    {"copy", "copy=0 reads fp32 tensors as they are; other types and merge=1 need copy=1", tensors_are_readable},
+    {"copy", "copy=0 reads fp32 tensors as they are, copy=2 those of y beside merge=1 lanes=k; else copy=1 is needed",
+     tensors_are_readable},
     {0},
 };
 
@@ -65,13 +68,13 @@ static bool tensors_hold_a_tile(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     kw_bwd_weight how = bwd_weight_of(c->config);
     int64_t width = weight_vector_width(c->config, &how), tile = how.tile;
-    bool lanes_c = how.lanes_c;
-    return how.copy || (d->c / d->g >= (lanes_c ? width : tile) && d->k / d->g >= (lanes_c ? tile : width));
+    bool x_holds = d->c / d->g >= (how.lanes_c ? width : tile), y_holds = d->k / d->g >= (how.lanes_c ? tile : width);
+    return (how.copy != KW_COPY_NONE || x_holds) && (how.copy == KW_COPY_BOTH || y_holds);
 }
 
 static const kw_rule fits_rules[] = {
     {"merged_row", "merge=1 needs g1 and dilation 1 in the last axis", merged_row_is_dense},
-    {"whole_tile", "with copy=0 a group must have as many channels, in and out, as the tile", tensors_hold_a_tile},
+    {"whole_tile", "where a tensor is not copied, a group must have as many of its channels as the tile", tensors_hold_a_tile},
     {0},
 };
 
@@ -173,8 +176,10 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     }
     /* Each block of a copy, and a merged row, may be overrun by a vector. */
     int64_t spare = width * WORD + KW_LINE, x = 0, y = 0;
-    if (how->copy) {
+    if (how->copy != KW_COPY_NONE) {
         x = kw_round_up(x_bytes(&s, d, box) + (s.x_blocks + 1) * spare + how->tile * WORD * (how->own ? width : 1), KW_LINE);
+    }
+    if (how->copy == KW_COPY_BOTH) {
         y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, KW_LINE);
     }
     params->copy_y_at = x;
@@ -189,8 +194,7 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     double tiles = (double)(s.groups * s.x_blocks * s.y_blocks), rows = how->tile, vecs = how->vecs;
     launch->multiply_adds = tiles * pixels * rows * vecs;
     launch->loads = tiles * pixels * (vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1);
-    launch->copied_bytes =
-        2.0 * (double)(s.groups * boxes) * (double)(how->copy ? x + y : 0) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
+    launch->copied_bytes = 2.0 * (double)(s.groups * boxes) * (double)(x + y) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
     if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
     }

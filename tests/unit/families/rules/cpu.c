@@ -81,8 +81,12 @@ static const rule_example bwd_weight_rows[] = {
     {"tile_registers", "conv_bwd_weight fp32", "tile=15", NULL, NULL},
     {"copy", "conv_bwd_weight fp32", "copy=0 merge=1", NULL, NULL},
     {"copy", "conv_bwd_weight bf16", "copy=0", NULL, NULL},
+    {"", "conv_bwd_weight fp32", "lanes=k copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k40 i8x8 f3x3"},
+    {"copy", "conv_bwd_weight fp32", "lanes=k copy=2", NULL, NULL},
+    {"copy", "conv_bwd_weight fp32", "lanes=c copy=2 merge=1", NULL, NULL},
     {"merged_row", "conv_bwd_weight fp32", "merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 d1x2"},
     {"whole_tile", "conv_bwd_weight fp32", "copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c31 k64 i8x8 f3x3"},
+    {"whole_tile", "conv_bwd_weight fp32", "lanes=k copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k31 i8x8 f3x3"},
     {0},
 };
 
