@@ -118,6 +118,10 @@ typedef struct kw_conv_dims {
  *     relu: max(v, 0). clamp: min(max(v, a), b). leaky_relu: v > 0 ? v : a v. sigmoid: 1 / (1 + exp(-v)). tanh. silu: v sigmoid(v).
  *     gelu: v (1 + erf(v / sqrt 2)) / 2. gelu_tanh: v (1 + tanh(sqrt(2 / pi) (v + 0.044715 v^3))) / 2 (D. Hendrycks, K. Gimpel, Gaussian
  *     Error Linear Units). hardswish: v min(max(v + 3, 0), 6) / 6 (A. Howard et al., Searching for MobileNetV3).
+ *     Zero points, one value each: ZERO_X, of x in a GEMM or forward convolution of int8, is subtracted from each element of x before it is
+ *     multiplied, so that padding adds nothing to a sum; it stands first, is one of the values of x's type, and leaves v. ZERO_Y, of a
+ *     result of int8 or uint8: v + t. (B. Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
+ *     Inference: real value = scale (q - zero point).)
  * Then v is rounded to the type of the result: floats to nearest even; integers to nearest even and to the ends of their range, NaN to 0. */
 typedef enum kw_epilogue_op {
     KW_EPILOGUE_ADD = 0,
@@ -135,6 +139,8 @@ typedef enum kw_epilogue_op {
     KW_EPILOGUE_GELU,
     KW_EPILOGUE_GELU_TANH,
     KW_EPILOGUE_HARDSWISH,
+    KW_EPILOGUE_ZERO_X,
+    KW_EPILOGUE_ZERO_Y,
     KW_EPILOGUE_OP_COUNT
 } kw_epilogue_op;
 

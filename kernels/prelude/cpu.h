@@ -6,6 +6,7 @@
  *   KW_MATH     0 fma, 1 dp, 2 wide, 3 amx: the words of the axis math (config/isa.h)
  *   KW_PAIR     source elements that a 32-bit lane holds when they are multiplied
  *   KW_X_UNSIGNED 1: of int8 problems, x is uint8
+ *   KW_X_ZERO   1: x has a zero point, KW_X_ZERO_OF(args)
  *   KW_EPILOGUE 1: sums pass through an epilogue, and are written as KW_OUT says (prelude/epilogue_cpu.h)
  */
 #define KW_EXPORT __attribute__((visibility("default")))

@@ -21,7 +21,7 @@ typedef struct kw_kernel_args {
     char *packed;                       /* weights in the kernel's own order */
     char *shared;                       /* launch.shared_bytes for all threads together */
     const char *extra[KW_EXTRAS];       /* of the epilogue's steps, in their order */
-    const struct kw_epilogue *epilogue; /* for compiled-in kernels; the others have it in their text */
+    const struct kw_epilogue *epilogue; /* for compiled-in kernels, NULL: none; the others have it in their text */
     kw_i64 n, groups, c, k;
     kw_i64 in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
     kw_i64 batch, gm, gn, gk;           /* of a GEMM */

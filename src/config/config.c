@@ -248,7 +248,7 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
     if (config->first) {
         line_put_text(&to, " layout=first");
     }
-    if (!kw_epilogue_is_bare(&config->epilogue)) {
+    if (!kw_epilogue_is_none(&config->epilogue)) {
         char words[KW_PROBLEM_TEXT_MAX];
         kw_line line = {words, sizeof words, 0};
         kw_epilogue_print(&line, &config->epilogue);
@@ -279,7 +279,7 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
             return kw_fail(err, KW_ILLEGAL, "config: %s: axis %s has no value %d", family->name, axis->name, value);
         }
     }
-    if (config->mixed && !family->mixes) {
+    if (config->mixed && !family->quantized) {
         return kw_fail(err, KW_ILLEGAL, "%s: rule x_type: its kernels read x and w in one type; leave x=%s out, or take another family",
                        family->name, kw_dtype_name(config->x_dtype));
     }
@@ -287,7 +287,12 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
         return kw_fail(err, KW_ILLEGAL, "config: x=%s of %s is no kernel's; x has another type in int8 x=uint8 alone",
                        kw_dtype_name(config->x_dtype), kw_dtype_name(config->dtype));
     }
-    if (!kw_epilogue_is_bare(&config->epilogue)) {
+    if (kw_epilogue_zero_x(&config->epilogue) && !family->quantized) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "%s: rule zero_x: its kernels multiply x as it is; take the zero point off the problem, or take another family",
+                       family->name);
+    }
+    if (!kw_epilogue_is_none(&config->epilogue)) {
         if (!family->fuses) {
             return kw_fail(err, KW_ILLEGAL,
                            "%s: rule epilogue: its kernels write their sums as they are; take the epilogue off the problem", family->name);
@@ -350,7 +355,7 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
 }
 
 bool kw_config_is_plain(const kw_config *config) {
-    return !config->mixed && !config->first && !config->pitched && kw_epilogue_is_bare(&config->epilogue);
+    return !config->mixed && !config->first && !config->pitched && kw_epilogue_is_none(&config->epilogue);
 }
 
 bool kw_config_suits(const kw_config *config, const kw_problem *problem) {

@@ -136,7 +136,7 @@ struct kw_family {
     bool
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
-    bool mixes;       /* its text multiplies uint8 by int8 (kw_problem.mixed) */
+    bool quantized;   /* its text multiplies uint8 by int8 (kw_problem.mixed), and x less its zero point (KW_EPILOGUE_ZERO_X) */
     bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */

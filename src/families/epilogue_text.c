@@ -60,6 +60,11 @@ static bool has_step(const kw_epilogue *epilogue, bool (*is)(const kw_epilogue_s
 
 void kw_epilogue_emit(kw_text *text, const kw_config *config) {
     const kw_epilogue *epilogue = &config->epilogue;
+    const kw_epilogue_step *zero = kw_epilogue_zero_x(epilogue);
+    kw_text_addf(text, "#define KW_X_ZERO %d\n", zero != NULL);
+    if (zero) {
+        kw_text_addf(text, "#define KW_X_ZERO_OF(a) KW_ZERO_OF_%s((a)->extra[0])\n", kw_dtype_name(zero->dtype));
+    }
     kw_text_addf(text, "#define KW_EPILOGUE %d\n#define KW_EPILOGUE_LONG %d\n#define KW_EPILOGUE_PLACED %d\n",
                  !kw_epilogue_is_bare(epilogue), has_step(epilogue, is_long), has_step(epilogue, is_placed));
     if (kw_epilogue_is_bare(epilogue)) {
@@ -70,6 +75,10 @@ void kw_epilogue_emit(kw_text *text, const kw_config *config) {
     for (int32_t i = 0; i < epilogue->count; i++) {
         const kw_epilogue_step *step = &epilogue->step[i];
         const kw_epilogue_info *info = kw_epilogue_info_of(step->op);
+        if (step == zero) { /* it is in the sums */
+            extras++;
+            continue;
+        }
         kw_text_add(text, " \\\n");
         if (info->shape) {
             add_tensor_step(text, step, info, extras++);

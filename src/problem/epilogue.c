@@ -11,25 +11,28 @@
 #include <string.h>
 
 static const kw_epilogue_info infos[KW_EPILOGUE_OP_COUNT] = {
-    [KW_EPILOGUE_ADD] = {"add", KW_EXTRA_ALL, true, 1, {1, 0}, "v + a t"},
-    [KW_EPILOGUE_BIAS] = {"bias", KW_EXTRA_CHANNEL, true, 0, {0, 0}, "v + t[channel]"},
-    [KW_EPILOGUE_MULTIPLY] = {"multiply", KW_EXTRA_ALL, false, 0, {0, 0}, "v t"},
-    [KW_EPILOGUE_SCALE] = {"scale", KW_EXTRA_ONE, false, 0, {0, 0}, "v t"},
-    [KW_EPILOGUE_SCALE_CHANNEL] = {"scale_channel", KW_EXTRA_CHANNEL, false, 0, {0, 0}, "v t[channel]"},
-    [KW_EPILOGUE_SCALE_ROW] = {"scale_row", KW_EXTRA_ROW, false, 0, {0, 0}, "v t[row]"},
-    [KW_EPILOGUE_RELU] = {"relu", KW_EXTRA_NONE, false, 0, {0, 0}, "max(v, 0)"},
-    [KW_EPILOGUE_CLAMP] = {"clamp", KW_EXTRA_NONE, false, 2, {NAN, NAN}, "min(max(v, a), b)"},
-    [KW_EPILOGUE_LEAKY_RELU] = {"leaky_relu", KW_EXTRA_NONE, false, 1, {0.01, 0}, "v > 0 ? v : a v"},
-    [KW_EPILOGUE_SIGMOID] = {"sigmoid", KW_EXTRA_NONE, false, 0, {0, 0}, "1 / (1 + exp(-v))"},
-    [KW_EPILOGUE_TANH] = {"tanh", KW_EXTRA_NONE, false, 0, {0, 0}, "tanh(v)"},
-    [KW_EPILOGUE_SILU] = {"silu", KW_EXTRA_NONE, false, 0, {0, 0}, "v / (1 + exp(-v))"},
-    [KW_EPILOGUE_GELU] = {"gelu", KW_EXTRA_NONE, false, 0, {0, 0}, "v (1 + erf(v / sqrt 2)) / 2"},
-    [KW_EPILOGUE_GELU_TANH] = {"gelu_tanh", KW_EXTRA_NONE, false, 0, {0, 0}, "v (1 + tanh(sqrt(2 / pi) (v + 0.044715 v^3))) / 2"},
-    [KW_EPILOGUE_HARDSWISH] = {"hardswish", KW_EXTRA_NONE, false, 0, {0, 0}, "v min(max(v + 3, 0), 6) / 6"},
+    [KW_EPILOGUE_ADD] = {"add", KW_EXTRA_ALL, true, 1, {1, 0}, "v + a t", KW_FP32},
+    [KW_EPILOGUE_BIAS] = {"bias", KW_EXTRA_CHANNEL, true, 0, {0, 0}, "v + t[channel]", KW_FP32},
+    [KW_EPILOGUE_MULTIPLY] = {"multiply", KW_EXTRA_ALL, false, 0, {0, 0}, "v t", KW_FP32},
+    [KW_EPILOGUE_SCALE] = {"scale", KW_EXTRA_ONE, false, 0, {0, 0}, "v t", KW_FP32},
+    [KW_EPILOGUE_SCALE_CHANNEL] = {"scale_channel", KW_EXTRA_CHANNEL, false, 0, {0, 0}, "v t[channel]", KW_FP32},
+    [KW_EPILOGUE_SCALE_ROW] = {"scale_row", KW_EXTRA_ROW, false, 0, {0, 0}, "v t[row]", KW_FP32},
+    [KW_EPILOGUE_RELU] = {"relu", KW_EXTRA_NONE, false, 0, {0, 0}, "max(v, 0)", KW_FP32},
+    [KW_EPILOGUE_CLAMP] = {"clamp", KW_EXTRA_NONE, false, 2, {NAN, NAN}, "min(max(v, a), b)", KW_FP32},
+    [KW_EPILOGUE_LEAKY_RELU] = {"leaky_relu", KW_EXTRA_NONE, false, 1, {0.01, 0}, "v > 0 ? v : a v", KW_FP32},
+    [KW_EPILOGUE_SIGMOID] = {"sigmoid", KW_EXTRA_NONE, false, 0, {0, 0}, "1 / (1 + exp(-v))", KW_FP32},
+    [KW_EPILOGUE_TANH] = {"tanh", KW_EXTRA_NONE, false, 0, {0, 0}, "tanh(v)", KW_FP32},
+    [KW_EPILOGUE_SILU] = {"silu", KW_EXTRA_NONE, false, 0, {0, 0}, "v / (1 + exp(-v))", KW_FP32},
+    [KW_EPILOGUE_GELU] = {"gelu", KW_EXTRA_NONE, false, 0, {0, 0}, "v (1 + erf(v / sqrt 2)) / 2", KW_FP32},
+    [KW_EPILOGUE_GELU_TANH] = {"gelu_tanh", KW_EXTRA_NONE, false, 0, {0, 0}, "v (1 + tanh(sqrt(2 / pi) (v + 0.044715 v^3))) / 2", KW_FP32},
+    [KW_EPILOGUE_HARDSWISH] = {"hardswish", KW_EXTRA_NONE, false, 0, {0, 0}, "v min(max(v + 3, 0), 6) / 6", KW_FP32},
+    [KW_EPILOGUE_ZERO_X] = {"zero_x", KW_EXTRA_ONE, true, 0, {0, 0}, "t is subtracted from x", KW_INT32},
+    [KW_EPILOGUE_ZERO_Y] = {"zero_y", KW_EXTRA_ONE, true, 0, {0, 0}, "v + t", KW_INT32},
 };
 
 static const char names[] =
-    "add bias multiply scale scale_channel scale_row relu clamp leaky_relu sigmoid tanh silu gelu gelu_tanh hardswish";
+    "add bias multiply scale scale_channel scale_row relu clamp leaky_relu sigmoid tanh silu gelu gelu_tanh hardswish "
+    "zero_x zero_y";
 
 const char *kw_epilogue_names(void) {
     return names;
@@ -39,8 +42,21 @@ const kw_epilogue_info *kw_epilogue_info_of(kw_epilogue_op op) {
     return &infos[op];
 }
 
-bool kw_epilogue_is_bare(const kw_epilogue *epilogue) {
+bool kw_epilogue_is_none(const kw_epilogue *epilogue) {
     return !epilogue->count && !epilogue->converts;
+}
+
+const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue) {
+    return epilogue->count && epilogue->step[0].op == KW_EPILOGUE_ZERO_X ? &epilogue->step[0] : NULL;
+}
+
+bool kw_epilogue_is_bare(const kw_epilogue *epilogue) {
+    return !epilogue->converts && epilogue->count == (kw_epilogue_zero_x(epilogue) != NULL);
+}
+
+double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]) {
+    const kw_epilogue_step *step = kw_epilogue_zero_x(epilogue);
+    return step ? kw_dtype_load(step->dtype, extras[0], 0) : 0;
 }
 
 void kw_epilogue_normalize(kw_epilogue *to, const kw_epilogue *from) {
@@ -103,7 +119,7 @@ static kw_status read_step(kw_epilogue_step *step, kw_word word, kw_dtype all, k
     double *const values[2] = {&step->a, &step->b};
     int given = 0;
     bool typed = false, plain;
-    *step = (kw_epilogue_step){.op = (kw_epilogue_op)op, .dtype = info->shape == KW_EXTRA_ALL ? all : KW_FP32};
+    *step = (kw_epilogue_step){.op = (kw_epilogue_op)op, .dtype = info->shape == KW_EXTRA_ALL ? all : info->dtype};
     for (int i = 0; i < info->params; i++) {
         *values[i] = info->low[i];
     }
@@ -207,6 +223,28 @@ static kw_status check_step(const kw_epilogue_step *step, kw_op op, kw_error *er
     return KW_OK;
 }
 
+static kw_status check_zero_points(const kw_epilogue *epilogue, kw_op op, kw_dtype dtype, kw_error *err) {
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i];
+        bool x = step->op == KW_EPILOGUE_ZERO_X, y = step->op == KW_EPILOGUE_ZERO_Y;
+        if (x && (dtype != KW_INT8 || (op != KW_GEMM && op != KW_CONV_FWD))) {
+            return kw_fail(err, KW_ILLEGAL, "problem: step zero_x is for gemm and conv_fwd of int8, not for %s of %s; leave it out",
+                           kw_op_name(op), kw_dtype_name(dtype));
+        }
+        if (x && i) {
+            return kw_fail(err, KW_ILLEGAL, "problem: zero_x is step %d of the epilogue; it stands first, once", (int)i + 1);
+        }
+        if (y && !(epilogue->converts && (epilogue->output == KW_INT8 || epilogue->output == KW_UINT8))) {
+            return kw_fail(err, KW_ILLEGAL, "problem: step zero_y is for results of int8 or uint8; add out=int8 or out=uint8");
+        }
+        if ((x || y) && step->dtype != KW_INT8 && step->dtype != KW_UINT8 && step->dtype != KW_INT32) {
+            return kw_fail(err, KW_ILLEGAL, "problem: the tensor of step %s is %s; use int32, int8 or uint8", infos[step->op].name,
+                           kw_dtype_name(step->dtype));
+        }
+    }
+    return KW_OK;
+}
+
 kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtype, kw_error *err) {
     if (epilogue->count < 0 || epilogue->count > KW_EPILOGUE_MAX) {
         return kw_fail(err, KW_ILLEGAL, "problem: an epilogue of %d steps; it has 0 to %d", (int)epilogue->count, KW_EPILOGUE_MAX);
@@ -226,7 +264,7 @@ kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtyp
         extras += kw_epilogue_step_reads(&epilogue->step[i]);
     }
     return extras <= KW_EXTRA_MAX
-               ? KW_OK
+               ? check_zero_points(epilogue, op, dtype, err)
                : kw_fail(err, KW_ILLEGAL, "problem: the epilogue's steps read %d tensors; they read at most %d", extras, KW_EXTRA_MAX);
 }
 
@@ -263,6 +301,7 @@ double kw_epilogue_step_value(const kw_epilogue_step *step, double v, double t) 
     case KW_EPILOGUE_ADD:
         return v + step->a * t;
     case KW_EPILOGUE_BIAS:
+    case KW_EPILOGUE_ZERO_Y:
         return v + t;
     case KW_EPILOGUE_MULTIPLY:
     case KW_EPILOGUE_SCALE:
@@ -287,6 +326,7 @@ double kw_epilogue_step_value(const kw_epilogue_step *step, double v, double t) 
         return v * 0.5 * (1 + tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
     case KW_EPILOGUE_HARDSWISH:
         return v * fmin(fmax(v + 3, 0), 6) / 6;
+    case KW_EPILOGUE_ZERO_X: /* it is in the sums */
     case KW_EPILOGUE_OP_COUNT:
         break;
     }

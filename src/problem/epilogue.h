@@ -17,12 +17,17 @@ typedef struct kw_epilogue_info {
     int params;          /* that a text may give behind colons, after the type */
     double low[2];       /* each where a text does not; NAN: it must */
     const char *formula; /* for people */
+    kw_dtype dtype;      /* of its tensor where a text says none; one of the result's shape has the result's */
 } kw_epilogue_info;
 
 const kw_epilogue_info *kw_epilogue_info_of(kw_epilogue_op op);
 
-/* Whether it leaves the sums as they are. */
+/* Whether it says nothing; whether sums are written as they are, though zero_x may have entered them. */
+bool kw_epilogue_is_none(const kw_epilogue *epilogue);
 bool kw_epilogue_is_bare(const kw_epilogue *epilogue);
+/* Its step zero_x, which is the first and has the first tensor; NULL: it has none. The tensor's value, 0 without one. */
+const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue);
+double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]);
 bool kw_epilogue_equal(const kw_epilogue *a, const kw_epilogue *b);
 /* Copies what means something into a zeroed one. */
 void kw_epilogue_normalize(kw_epilogue *to, const kw_epilogue *from);

@@ -14,5 +14,8 @@ void kw_dtype_store(kw_dtype dtype, void *tensor, int64_t index, double value);
  * number of products summed and magnitude the sum of their absolute values, for error bounds. */
 double kw_reference_at(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index, int64_t *products,
                        double *magnitude);
+/* The same, with x_zero subtracted from each element of x: its zero point, of int8 problems (kw_epilogue_zero_of_x). */
+double kw_reference_less_zero(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], double x_zero, int64_t index,
+                              int64_t *products, double *magnitude);
 
 #endif

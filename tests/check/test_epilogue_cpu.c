@@ -30,7 +30,7 @@ typedef struct checker {
     kw_jit jit;
     bool can_compile;
     uint64_t random;
-    size_t kernels, mixed, pairs, in_place, failures;
+    size_t kernels, mixed, shifted, pairs, in_place, failures;
 } checker;
 
 static int set_up(void **state) {
@@ -97,7 +97,7 @@ static kw_dtype draw_type(checker *c, const kw_dtype *from, uint64_t count) {
 
 static void draw_step(checker *c, kw_epilogue_step *step) {
     static const kw_dtype types[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_UINT8, KW_INT32};
-    *step = (kw_epilogue_step){.op = (kw_epilogue_op)kw_random_below(&c->random, KW_EPILOGUE_OP_COUNT)};
+    *step = (kw_epilogue_step){.op = (kw_epilogue_op)kw_random_below(&c->random, KW_EPILOGUE_ZERO_X)};
     if (kw_epilogue_step_reads(step)) {
         step->dtype = draw_type(c, types, sizeof types / sizeof *types);
     }
@@ -111,6 +111,14 @@ static void draw_step(checker *c, kw_epilogue_step *step) {
     }
 }
 
+/* A step that is at hand where it may be. */
+static void draw_zero_point(checker *c, kw_epilogue *e, int32_t at, kw_epilogue_op op) {
+    static const kw_dtype types[] = {KW_INT32, KW_INT8, KW_UINT8};
+    memmove(&e->step[at + 1], &e->step[at], sizeof *e->step * (size_t)(e->count - at));
+    e->step[at] = (kw_epilogue_step){.op = op, .dtype = draw_type(c, types, sizeof types / sizeof *types)};
+    e->count++;
+}
+
 static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_be_bare) {
     static const kw_dtype outputs[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_UINT8, KW_FP8, KW_BF8};
     kw_epilogue e;
@@ -122,7 +130,13 @@ static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_
         kw_dtype output = draw_type(c, outputs, sizeof outputs / sizeof *outputs);
         e.converts = kw_random_below(&c->random, 2) && output != kw_dtype_output(dtype);
         e.output = e.converts ? output : KW_FP32;
-    } while ((!may_be_bare && kw_epilogue_is_bare(&e)) || kw_epilogue_check(&e, op, dtype, NULL));
+        if (dtype == KW_INT8 && op <= KW_CONV_FWD && kw_random_below(&c->random, 2)) {
+            draw_zero_point(c, &e, 0, KW_EPILOGUE_ZERO_X);
+        }
+        if (e.converts && (output == KW_INT8 || output == KW_UINT8) && kw_random_below(&c->random, 2)) {
+            draw_zero_point(c, &e, e.count, KW_EPILOGUE_ZERO_Y);
+        }
+    } while ((!may_be_bare && kw_epilogue_is_none(&e)) || kw_epilogue_check(&e, op, dtype, NULL));
     return e;
 }
 
@@ -249,10 +263,12 @@ static int check_lines(checker *c, const subject *s) {
 static void check_config(checker *c, const kw_config *config, int draws) {
     for (int i = 0; i < draws; i++) {
         subject s = {.config = *config};
-        s.config.mixed = config->family->mixes && config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && kw_random_below(&c->random, 2);
+        s.config.mixed =
+            config->family->quantized && config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && kw_random_below(&c->random, 2);
         s.config.x_dtype = s.config.mixed ? KW_UINT8 : KW_FP32;
         s.config.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.mixed);
         c->mixed += s.config.mixed;
+        c->shifted += kw_epilogue_zero_x(&s.config.epilogue) != NULL;
         kw_error err = {0};
         assert_ok(kw_config_check(&s.config, &err), &err);
         open_subject(c, &s);
@@ -287,13 +303,14 @@ static void epilogues_are_right_in_every_family(void **state) {
         }
         kw_catalog_drop(&catalog);
     }
-    print_message("%zu kernels of %zu and %zu families, %zu of them with x=uint8; %zu pairs of kernel and problem, %zu besides with the "
+    print_message("%zu kernels of %zu and %zu families, %zu of them with x=uint8, %zu with a zero point of x; %zu pairs of kernel and "
+                  "problem, %zu besides with the "
                   "result as a step's tensor, "
                   "%zu wrong\n",
-                  c->kernels, families[0], families[1], c->mixed, c->pairs, c->in_place, c->failures);
+                  c->kernels, families[0], families[1], c->mixed, c->shifted, c->pairs, c->in_place, c->failures);
     assert_int_equal(c->failures, 0);
     assert_true(c->kernels > 0);
-    assert_true(getenv("KW_CHECK_FILTER") || (families[1] >= 5 && c->in_place > 0 && c->mixed > 0));
+    assert_true(getenv("KW_CHECK_FILTER") || (families[1] >= 5 && c->in_place > 0 && c->mixed > 0 && c->shifted > 0));
 }
 
 /* --- activations --- */

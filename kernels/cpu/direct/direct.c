@@ -196,8 +196,8 @@ static kw_i64 first_group(const reader *r) { return *r; }
 static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
     kw_i64 channels = SRC_CHANNELS(a), pitch = channels * a->groups * KW_BYTES, pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
-    kw_zero(to, (low - x->low) * pixel);
-    kw_zero(to + (high - x->low) * pixel, (x->high - high) * pixel);
+    kw_pad(a, to, (low - x->low) * pixel);
+    kw_pad(a, to + (high - x->low) * pixel, (x->high - high) * pixel);
     to += (low - x->low) * pixel;
     from += low * pitch;
 #if KW_TILE_OWN
@@ -235,7 +235,7 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
             kw_i64 line = ((b->n * size[0] + slice) * size[1] + row) * size[2];
             char *at = to + (row - y->low) * a->params.row;
             if (row < 0 || row >= size[1]) {
-                kw_zero(at, (x->high - x->low) * a->params.pixel);
+                kw_pad(a, at, (x->high - x->low) * a->params.pixel);
             } else {
                 copy_row(a, x, &r, SRC(a) + (line * a->groups + first_group(&r)) * channels * KW_BYTES, at);
             }
@@ -288,6 +288,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory};
     job.steps = KW_TILE_ODD ? steps / KW_PAIR : kw_run_steps(steps);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
+#if KW_X_ZERO
+    job.times = kw_head_times(a);
+#endif
     job.reach = (KW_TILE_COLS - 1) * x->walk.src_step;
     job.size = SRC_SIZE(a)[2];
     job.out_pixel = x->walk.out_step * pitch;

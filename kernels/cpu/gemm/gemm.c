@@ -96,6 +96,9 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     kw_i64 slice = KW_MATH == 3 ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
     kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1};
     job.ahead_step = KW_TILE_PIXELS * 4;
+#if KW_X_ZERO
+    job.times = kw_head_times(a);
+#endif
     for (kw_i64 k = h->k; k < h->k_end; k++) {
         job.channels = p->columns - k * KW_BLOCK;
         for (kw_i64 step = 0; step < steps; step += slice) {

@@ -54,20 +54,37 @@ KW_INLINE void kw_amx_fetch_ahead(const char *from, kw_i64 step) {
 }
 
 #define KW_AMX_SUM_RUNS(EACH_SUM, CHUNK)                                                                                                   \
-    if (job->more) {                                                                                                                       \
+    if (job->more || KW_X_ZERO) {                                                                                                          \
         EACH_SUM(KW_AMX_RELOAD)                                                                                                            \
     } else {                                                                                                                               \
         EACH_SUM(KW_AMX_CLEAR)                                                                                                             \
     }                                                                                                                                      \
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {                                                   \
-        const char *src = job->src + run->src, *w = job->w + run->w, *ahead = job->ahead;                                                  \
+        const char *src = job->src + run->src, *w = job->w + run->w + KW_HEAD_BYTES, *ahead = job->ahead;                                  \
         for (kw_i64 i = chunks; i; i--, src += 4 * chunk, w += chunk * KW_STEP_BYTES, ahead += 4 * chunk) {                                \
             CHUNK(KW_AMX_SOURCE, KW_AMX_WEIGHTS, KW_AMX_DOT)                                                                               \
             kw_amx_fetch_ahead(ahead, step);                                                                                               \
         }                                                                                                                                  \
     }
 
+#if KW_X_ZERO
+/* What the sums of each pixel begin by, where those of a slice before are kept. */
+static void kw_amx_begin_sums(const kw_tile_job *job) {
+    for (kw_i64 v = 0; v < KW_BLOCK; v += KW_LANES) {
+        kw_vi sums = {0};
+        for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++)
+            sums += (kw_vi)kw_load(job->w + run->w + 4 * v);
+        sums *= job->times;
+        for (kw_i64 pixel = 0; pixel < KW_TILE_COLS; pixel++)
+            kw_put(job->spill + pixel * KW_STEP_BYTES + 4 * v, (kw_vf)sums);
+    }
+}
+#endif
+
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
+#if KW_X_ZERO
+    if (!job->more) kw_amx_begin_sums(job);
+#endif
     kw_i64 step = job->src_pixel, weights_step = KW_STEP_BYTES, chunk = KW_AMX_CHUNK(job->steps), chunks = KW_AMX_CHUNKS(job->steps);
     int whole = kw_tile_whole(job);
     if (!job->rest) kw_amx_expect_results(job);

@@ -5,14 +5,17 @@
  * words of KW_BLOCK output channels side by side. A run's source elements lie side by side as well.
  *
  * KW_RAISED: the instruction multiplies unsigned bytes by signed ones, and the pixels are signed. Copied ones are 128 + value, zeros outside
- * the image too, and each run of packed weights begins with a step of -128 times the run's sums, by which the tile's sums begin. */
+ * the image too, and each run of packed weights begins with a step of -128 times the run's sums, by which the tile's sums begin.
+ * KW_X_ZERO: the same with any number: runs begin with their sums, a tile's sums by these times -(zero point + 128), or without the 128
+ * where pixels are as they were; padding is the zero point. So packed weights are the same for all zero points. */
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
 #define KW_BLOCK (KW_TILE_VECS * KW_LANES)
 #define KW_VECTOR (4 * KW_LANES)
 #define KW_STEP_BYTES KW_TILE_STEP_BYTES(KW_BLOCK)
 #define KW_WORD (4 / KW_PAIR) /* bytes of a source element as the tile reads it */
 #define KW_CONVERTS (KW_WORD != KW_BYTES || KW_RAISED)
-#define KW_HEAD_BYTES (KW_RAISED ? KW_STEP_BYTES : 0) /* before the steps of a run */
+#define KW_HEADED (KW_RAISED || KW_X_ZERO)
+#define KW_HEAD_BYTES (KW_HEADED ? KW_STEP_BYTES : 0) /* before the steps of a run */
 #define KW_ZERO_BYTE (KW_RAISED ? 0x80 : 0)
 #define KW_SPILL_BYTES KW_TILE_SPILL_BYTES(KW_TILE_PIXELS, KW_BLOCK)
 
@@ -42,6 +45,9 @@ typedef struct kw_tile_job {
     char *spill;
     const char *ahead;
     kw_i64 ahead_step;
+#if KW_X_ZERO
+    int times; /* that the sums in front of runs are taken */
+#endif
     int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */
 } kw_tile_job;
 
@@ -100,16 +106,34 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
 }
 #endif
 
-/* Zeros as a tile reads them. */
-static void kw_zero(char *to, kw_i64 bytes) {
-    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
-    kw_vf zeros = kw_spread_word(&word);
+static void kw_fill(char *to, kw_i64 bytes, kw_u32 word) {
+    kw_vf words = kw_spread_word(&word);
     kw_i64 i = 0;
     for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
-        kw_put(to + i, zeros);
+        kw_put(to + i, words);
     for (; i < bytes; i++)
-        to[i] = (char)KW_ZERO_BYTE;
+        to[i] = (char)(word >> 8 * (i % 4));
 }
+
+/* Zeros as a tile reads them. */
+static void kw_zero(char *to, kw_i64 bytes) { kw_fill(to, bytes, KW_ZERO_BYTE * 0x01010101u); }
+
+#if KW_X_ZERO
+#define KW_ZERO_OF_int32(p) (*(const kw_i32_u *)(p))
+#define KW_ZERO_OF_int8(p) (*(const kw_i8 *)(p))
+#define KW_ZERO_OF_uint8(p) (*(const unsigned char *)(p))
+KW_INLINE int kw_head_times(const kw_kernel_args *a) { return -(KW_X_ZERO_OF(a) + (KW_RAISED ? 128 : 0)); }
+/* What lies outside the image. */
+KW_INLINE void kw_pad(const kw_kernel_args *a, char *to, kw_i64 bytes) {
+    kw_u32 zero = (kw_u32)KW_X_ZERO_OF(a);
+    kw_fill(to, bytes, KW_WORD == 1 ? (zero & 0xffu) * 0x01010101u ^ KW_ZERO_BYTE * 0x01010101u : (zero & 0xffffu) * 0x00010001u);
+}
+#else
+KW_INLINE void kw_pad(const kw_kernel_args *a, char *to, kw_i64 bytes) {
+    (void)a;
+    kw_zero(to, bytes);
+}
+#endif
 
 /* The steps that math=amx adds to a run of weights. */
 static void kw_zero_steps(char *to, kw_i64 elements) {
@@ -144,6 +168,15 @@ KW_INLINE kw_vu kw_words_of(const char *from, kw_i64 step, int of_x) {
     return words;
 }
 
+#if KW_HEADED
+/* Of each word's elements. */
+KW_INLINE kw_vi kw_sum_of_word(kw_vf word) {
+    kw_vi w = (kw_vi)word;
+    if (KW_WORD == 2) return (w << 16 >> 16) + (w >> 16);
+    return (w << 24 >> 24) + (w << 16 >> 24) + (w << 8 >> 24) + (w >> 24);
+}
+#endif
+
 /* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
  * becomes zero. */
 static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels, kw_i64 channel) {
@@ -164,13 +197,12 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
             *(kw_u32 *)to = k < channels ? kw_word_of(from + k * channel, element, elements - e) : 0;
     }
     kw_zero_steps(to, elements);
-#if KW_RAISED
-    const int ones = 0x01010101;
+#if KW_HEADED
     for (kw_i64 v = 0; v < KW_BLOCK; v += KW_LANES, head += KW_VECTOR) {
         kw_vi sums = {0};
         for (const char *step = head + KW_STEP_BYTES; step < to; step += KW_STEP_BYTES)
-            sums = kw_dot_quads(sums, kw_spread_word(&ones), kw_load(step));
-        kw_put(head, (kw_vf)(sums * -128));
+            sums += kw_sum_of_word(kw_load(step));
+        kw_put(head, (kw_vf)(KW_X_ZERO ? sums : sums * -128));
     }
 #endif
 }

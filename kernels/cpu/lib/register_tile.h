@@ -17,9 +17,10 @@
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
 
-#if KW_RAISED
+#if KW_HEADED
 #define KW_DECLARE_HEAD(pixel, v) kw_vi head##v = {0};
 #define KW_ADD_HEAD(pixel, v) head##v += (kw_vi)kw_load(job->w + run->w + (v)*KW_VECTOR);
+#define KW_MULTIPLY_HEAD(pixel, v) head##v *= job->times;
 #define KW_DECLARE(pixel, v) kw_vi a##pixel##_##v = head##v;
 #else
 #define KW_DECLARE(pixel, v) kw_va a##pixel##_##v = {0};
@@ -89,11 +90,14 @@
     KW_EACH_VECTOR(KW_STORE, pixel)
 
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
-#if KW_RAISED
+#if KW_HEADED
     KW_EACH_VECTOR(KW_DECLARE_HEAD, 0)
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
         KW_EACH_VECTOR(KW_ADD_HEAD, 0)
     }
+#if KW_X_ZERO
+    KW_EACH_VECTOR(KW_MULTIPLY_HEAD, 0)
+#endif
 #endif
     KW_EACH_PIXEL(KW_DECLARE_PIXEL)
     kw_i64 s1 = job->src_pixel, s3 = 3 * s1, s5 = 5 * s1;

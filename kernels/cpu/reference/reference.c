@@ -99,6 +99,13 @@ void kw_reference_kernel_load(float *to, const kw_reference_kernel_run *run) {
     }
 }
 
+void kw_reference_kernel_load_less(float *to, const kw_reference_kernel_run *run, float zero) {
+    kw_reference_kernel_load(to, run);
+    for (kw_i64 i = 0; zero != 0 && i < run->count; i++) {
+        to[i] -= zero;
+    }
+}
+
 /* e5m2, the upper half of fp16 rounded once. */
 static unsigned char to_bf8(float value) {
     kw_u32 sign = as_bits(value) >> 24 & 0x80u, u = as_bits(value) & 0x7fffffffu;

@@ -37,7 +37,12 @@ typedef struct kw_reference_kernel_run {
     kw_i64 first, step, count;
 } kw_reference_kernel_run;
 
+/* The zero point of x, 0 where it has none. */
+float kw_reference_kernel_zero(const kw_kernel_args *args);
+
 void kw_reference_kernel_load(float *to, const kw_reference_kernel_run *run);
+/* The same less a zero point. */
+void kw_reference_kernel_load_less(float *to, const kw_reference_kernel_run *run, float zero);
 /* Element i becomes sum number from + i * step of the block. */
 void kw_reference_kernel_store(const kw_reference_kernel_run *run, const kw_reference_kernel_block *block, kw_i64 from, kw_i64 step);
 /* One value, rounded: floats to nearest even, integers too and to the ends of their range, NaN to 0. */

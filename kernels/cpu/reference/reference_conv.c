@@ -42,6 +42,7 @@ typedef struct job {
     const kw_kernel_args *args;
     bool backward, depthwise;
     kw_dtype source_dtype, from, to;
+    float zero; /* of the source */
     const char *source;
     char *result;
     const kw_i64 *source_extent, *result_extent;
@@ -60,6 +61,7 @@ static job make_job(const kw_kernel_args *args, bool backward) {
         .source_dtype = (kw_dtype)(backward ? kw_reference_params_of(args)->from : kw_reference_params_of(args)->x),
         .from = (kw_dtype)kw_reference_params_of(args)->from,
         .to = (kw_dtype)kw_reference_params_of(args)->to,
+        .zero = backward ? 0 : kw_reference_kernel_zero(args),
         .source = backward ? args->y : args->x,
         .result = kw_reference_kernel_result(args, backward ? args->x : args->y),
         .source_extent = backward ? args->out : args->in,
@@ -153,13 +155,13 @@ static kw_i64 tap_number(const kw_i64 tap[3], const phases *p, const kw_i64 filt
 
 /* Rows of factor a: count channels from channel on of each pixel; zeros in the padding and up to a multiple of 4 rows. */
 static void gather(kw_reference_kernel_block *block, const kw_i64 source[], kw_i64 rows, const kw_reference_kernel_run *channels,
-                   kw_i64 pitch) {
+                   kw_i64 pitch, float zero) {
     for (kw_i64 r = 0; r < (rows + 3) / 4 * 4; r++) {
         float *to = block->a + r * pitch;
         if (r < rows && source[r] >= 0) {
             kw_reference_kernel_run run = *channels;
             run.first += source[r];
-            kw_reference_kernel_load(to, &run);
+            kw_reference_kernel_load_less(to, &run, zero);
         } else {
             for (kw_i64 q = 0; q < channels->count; q++) {
                 to[q] = 0;
@@ -184,7 +186,7 @@ static void add_tap(kw_reference_kernel_block *block, const job *j, const kw_i64
         kw_i64 step = j->source_steps.channel;
         kw_reference_kernel_run channels = {j->source_dtype, j->source, (group * j->depth + q) * step, step, extent.depth};
         kw_reference_kernel_run weights = {j->from, j->args->w, filter + q * j->depth_step, j->column_step, extent.cols};
-        gather(block, source, rows, &channels, KW_REFERENCE_DEPTH);
+        gather(block, source, rows, &channels, KW_REFERENCE_DEPTH, j->zero);
         kw_reference_kernel_load_b(block, &weights, j->depth_step, extent.depth);
         kw_reference_kernel_multiply(block, &extent);
     }
@@ -198,7 +200,7 @@ static void add_tap_depthwise(kw_reference_kernel_block *block, const job *j, co
     kw_i64 step = j->source_steps.channel;
     kw_reference_kernel_run channels = {j->source_dtype, j->source, group * step, step, count};
     kw_reference_kernel_run weights = {j->from, j->args->w, group * taps + tap, taps, count};
-    gather(block, source, rows, &channels, KW_REFERENCE_COLS);
+    gather(block, source, rows, &channels, KW_REFERENCE_COLS, j->zero);
     kw_reference_kernel_load(block->b, &weights);
     kw_reference_kernel_multiply_rows(block, rows, count, j->to == KW_INT32);
 }

@@ -18,12 +18,19 @@ static float load_extra(kw_dtype dtype, const char *tensor, kw_i64 at) {
     return value;
 }
 
+float kw_reference_kernel_zero(const kw_kernel_args *args) {
+    const kw_epilogue *epilogue = args->epilogue;
+    bool given = epilogue && epilogue->count && epilogue->step[0].op == KW_EPILOGUE_ZERO_X;
+    return given ? load_extra(epilogue->step[0].dtype, args->extra[0], 0) : 0;
+}
+
 static float step_of(const kw_epilogue_step *step, float v, float t) {
     float a = (float)step->a, b = (float)step->b;
     switch (step->op) {
     case KW_EPILOGUE_ADD:
         return v + a * t;
     case KW_EPILOGUE_BIAS:
+    case KW_EPILOGUE_ZERO_Y:
         return v + t;
     case KW_EPILOGUE_MULTIPLY:
     case KW_EPILOGUE_SCALE:
@@ -48,6 +55,7 @@ static float step_of(const kw_epilogue_step *step, float v, float t) {
         return v / (1 + expf(-1.5957691f * (v + 0.044715f * v * v * v)));
     case KW_EPILOGUE_HARDSWISH:
         return v * fminf(fmaxf(v + 3, 0), 6) / 6;
+    case KW_EPILOGUE_ZERO_X:
     case KW_EPILOGUE_OP_COUNT:
         break;
     }
@@ -66,6 +74,8 @@ static kw_i64 extra_place(kw_epilogue_op op, const place *p) {
     case KW_EPILOGUE_SCALE_ROW:
         return p->row;
     case KW_EPILOGUE_SCALE:
+    case KW_EPILOGUE_ZERO_X:
+    case KW_EPILOGUE_ZERO_Y:
         return 0;
     default:
         return -1;

@@ -5,10 +5,10 @@
 static kw_i64 least(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
 
 /* Factor a: rows m0.. and depth k0.. of A, zeros up to a multiple of four rows. */
-static void load_a(kw_reference_kernel_block *block, const kw_reference_kernel_run *row, kw_i64 row_step, kw_i64 rows) {
+static void load_a(kw_reference_kernel_block *block, const kw_reference_kernel_run *row, kw_i64 row_step, kw_i64 rows, float zero) {
     kw_reference_kernel_run run = *row;
     for (kw_i64 r = 0; r < rows; r++, run.first += row_step) {
-        kw_reference_kernel_load(block->a + r * KW_REFERENCE_DEPTH, &run);
+        kw_reference_kernel_load_less(block->a + r * KW_REFERENCE_DEPTH, &run, zero);
     }
     for (kw_i64 r = rows; r % 4; r++) {
         for (kw_i64 q = 0; q < run.count; q++) {
@@ -22,6 +22,7 @@ void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 e
     (void)thread_memory;
     kw_dtype x = (kw_dtype)kw_reference_params_of(args)->x, from = (kw_dtype)kw_reference_params_of(args)->from,
              to = (kw_dtype)kw_reference_params_of(args)->to;
+    float zero = kw_reference_kernel_zero(args);
     kw_layout layout = (kw_layout)kw_reference_params_of(args)->layout;
     bool a_rows = layout == KW_RCR || layout == KW_RRR, b_rows = layout == KW_RRR || layout == KW_CRR;
     kw_i64 m = args->gm, n = args->gn, k = args->gk;
@@ -43,7 +44,7 @@ void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 e
             kw_i64 b_first = batch * args->batch_step[1] + (b_rows ? k0 * ldb + n0 : n0 * ldb + k0);
             kw_reference_kernel_run a = {x, args->x, a_first, a_rows ? 1 : lda, extent.depth};
             kw_reference_kernel_run b = {from, args->w, b_first, b_rows ? 1 : ldb, extent.cols};
-            load_a(block, &a, a_rows ? lda : 1, extent.rows);
+            load_a(block, &a, a_rows ? lda : 1, extent.rows, zero);
             kw_reference_kernel_load_b(block, &b, b_rows ? ldb : 1, extent.depth);
             kw_reference_kernel_multiply(block, &extent);
         }

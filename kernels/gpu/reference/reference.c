@@ -5,12 +5,27 @@
 #define KW_KERNEL_PARAMS kw_reference_gpu_params
 #include "kw_config.h"
 
-KW_DEVICE kw_sum reference_product(const char *a, kw_i64 i, const char *b, kw_i64 j) {
-#if KW_X_UNSIGNED /* a is x */
-    return (int)((const kw_u8 *)a)[i] * (int)((const kw_i8 *)b)[j];
-#elif KW_IN == KW_INT8
-    return (int)((const kw_i8 *)a)[i] * (int)((const kw_i8 *)b)[j];
+/* x's zero point. */
+KW_DEVICE int reference_zero(const kw_gpu_args *a) {
+#if KW_X_ZERO
+#define KW_ZERO_OF_int32(p) (*(const int *)(p))
+#define KW_ZERO_OF_int8(p) (*(const kw_i8 *)(p))
+#define KW_ZERO_OF_uint8(p) (*(const kw_u8 *)(p))
+    return KW_X_ZERO_OF(a);
 #else
+    (void)a;
+    return 0;
+#endif
+}
+
+/* Where there is a zero point, a is x. */
+KW_DEVICE kw_sum reference_product(const char *a, kw_i64 i, const char *b, kw_i64 j, int zero) {
+#if KW_X_UNSIGNED
+    return ((int)((const kw_u8 *)a)[i] - zero) * (int)((const kw_i8 *)b)[j];
+#elif KW_IN == KW_INT8
+    return ((int)((const kw_i8 *)a)[i] - zero) * (int)((const kw_i8 *)b)[j];
+#else
+    (void)zero;
     return kw_element(a, i) * kw_element(b, j);
 #endif
 }
@@ -23,8 +38,9 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     kw_i64 lda = a->line_step[0], ldb = a->line_step[1], a_step = a_by_rows ? 1 : lda, b_step = b_by_rows ? ldb : 1;
     kw_i64 i = batch * a->batch_step[0] + (a_by_rows ? row * lda : row), j = batch * a->batch_step[1] + (b_by_rows ? col : col * ldb);
     kw_sum sum = 0;
+    int zero = reference_zero(a);
     for (kw_i64 k = 0; k < a->gk; k++) {
-        sum += reference_product(a->x, i, a->w, j);
+        sum += reference_product(a->x, i, a->w, j, zero);
         i += a_step;
         j += b_step;
     }
@@ -100,9 +116,10 @@ KW_DEVICE kw_i64 reference_tap(const kw_gpu_args *a, const kw_i64 tap[3]) {
 }
 
 /* sum plus count products of elements that lie the steps apart. */
-KW_DEVICE kw_sum reference_run(kw_sum sum, const char *a, kw_i64 i, kw_i64 i_step, const char *b, kw_i64 j, kw_i64 j_step, kw_i64 count) {
+KW_DEVICE kw_sum reference_run(kw_sum sum, const char *a, kw_i64 i, kw_i64 i_step, const char *b, kw_i64 j, kw_i64 j_step, kw_i64 count,
+                               int zero) {
     for (; count > 0; count--) {
-        sum += reference_product(a, i, b, j);
+        sum += reference_product(a, i, b, j, zero);
         i += i_step;
         j += j_step;
     }
@@ -129,7 +146,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!reference_source(a, 2, y.at[2], tap[2], &x.at[2])) continue;
                 sum = reference_run(sum, a->x, reference_index(a, a->in, a->c, x), x_step, a->w,
-                                    w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->c);
+                                    w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->c, reference_zero(a));
             }
         }
     }
@@ -156,7 +173,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!reference_reader(a, 2, x.at[2], tap[2], &y.at[2])) continue;
                 sum = reference_run(sum, a->y, reference_index(a, a->out, a->k, y), y_step, a->w,
-                                    w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->k);
+                                    w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->k, 0);
             }
         }
     }
@@ -198,7 +215,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             for (y.at[1] = 0; y.at[1] < a->out[1]; y.at[1]++) {
                 if (!reference_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
                 sum = reference_run(sum, a->y, reference_index(a, a->out, a->k, y), y_step, a->x, reference_index(a, a->in, a->c, x),
-                                    x_step, end - y.at[2]);
+                                    x_step, end - y.at[2], 0);
             }
         }
     return sum;

@@ -9,6 +9,7 @@
 #define KW_BACKWARD 0
 #define KW_OUT 0
 #define KW_X_UNSIGNED 0
+#define KW_X_ZERO 0
 #define KW_EPILOGUE 0
 #define KW_EPILOGUE_LONG 0
 #define KW_EPILOGUE_PLACED 0

@@ -279,10 +279,11 @@ kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, con
     if (!dense) {
         place_elements(expected, all);
     }
+    double x_zero = kw_epilogue_zero_of_x(&problem->epilogue, extras);
     for (size_t i = 0; i < expected->count; i++) {
         int64_t products = 0, index = expected->index ? expected->index[i] : (int64_t)i;
         kw_epilogue_value sum = {0};
-        sum.value = kw_reference_at(problem, tensors, index, &products, &sum.magnitude);
+        sum.value = kw_reference_less_zero(problem, tensors, x_zero, index, &products, &sum.magnitude);
         sum.bound = fill->exact || is_whole(problem->dtype) ? 0 : sum_bound(products, sum.magnitude);
         expect_element(expected, i, index, &sum, fill->exact, extras);
         expected->nonzero += expected->value[i] != 0;

@@ -36,13 +36,22 @@ static double variance_of_range(int32_t a) {
     return (a + 1.0) * (2.0 * a + 1.0) / 6.0;
 }
 
-/* The same of an input: of uint8 1 + a is added to each, which makes it 1..2a + 1. */
-static double square_of_input(kw_dtype dtype, int32_t a) {
-    return variance_of_range(a) + (dtype == KW_UINT8 ? (a + 1.0) * (a + 1.0) : 0);
+/* Zero points of x are so far at most from the middle of its values. */
+enum { ZERO_MOST = 16 };
+
+/* The same of an input as it is multiplied: of uint8 1 + a is added to each, which makes it 1..2a + 1. */
+static double square_of_input(const kw_problem *problem, kw_tensor tensor, int32_t a) {
+    if (tensor == KW_X && kw_epilogue_zero_x(&problem->epilogue)) {
+        return variance_of_range(a) + ZERO_MOST * ZERO_MOST / 3.0;
+    }
+    return variance_of_range(a) + (kw_problem_dtype(problem, tensor) == KW_UINT8 ? (a + 1.0) * (a + 1.0) : 0);
 }
 
-static double most_of_input(kw_dtype dtype, int32_t a) {
-    return dtype == KW_UINT8 ? 2.0 * a + 1 : a;
+static double most_of_input(const kw_problem *problem, kw_tensor tensor, int32_t a) {
+    if (tensor == KW_X && kw_epilogue_zero_x(&problem->epilogue)) {
+        return a + ZERO_MOST;
+    }
+    return kw_problem_dtype(problem, tensor) == KW_UINT8 ? 2.0 * a + 1 : a;
 }
 
 static bool multiplies(const kw_epilogue_step *step) {
@@ -72,12 +81,12 @@ static kw_tensor first_input(const kw_problem *problem) {
 
 /* a, b: ranges of the first input and of the second, whose type is the problem's. */
 static bool stays_exact(const kw_problem *problem, double products, int32_t a, int32_t b) {
-    kw_dtype first = kw_problem_dtype(problem, first_input(problem));
-    if (products * most_of_input(first, a) * b > exact_limit(problem)) {
+    kw_tensor first = first_input(problem);
+    if (products * most_of_input(problem, first, a) * b > exact_limit(problem)) {
         return false;
     }
     kw_dtype output = kw_problem_dtype(problem, kw_problem_result(problem));
-    double sigma = sqrt(products * square_of_input(first, a) * variance_of_range(b));
+    double sigma = sqrt(products * square_of_input(problem, first, a) * variance_of_range(b));
     bool scaled = first_scale(problem) >= 0;
     return output == KW_FP16               ? 8 * sigma <= 65504
            : output == KW_INT8 && !scaled  ? 3 * sigma <= 127
@@ -153,7 +162,7 @@ static double scale_unit(const kw_fill *fill, const kw_problem *problem) {
     if (fill->exact) {
         variance = fill->density;
         for (int tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
-            variance *= fill->range[tensor] ? square_of_input(kw_problem_dtype(problem, (kw_tensor)tensor), fill->range[tensor]) : 1;
+            variance *= fill->range[tensor] ? square_of_input(problem, (kw_tensor)tensor, fill->range[tensor]) : 1;
         }
     }
     return exp2(rint(log2(40 / sqrt(products * variance))));
@@ -173,7 +182,13 @@ void kw_fill_extra(const kw_fill *fill, const kw_problem *problem, int step, voi
     for (int64_t i = 0; i < extras[number].elements; i++) {
         uint64_t bits = mix_bits(key + (uint64_t)i);
         double sign = bits & 1 ? -1 : 1, value = 1 + (double)(bits >> 1 & 15);
-        if (scales) {
+        if (of->op == KW_EPILOGUE_ZERO_X) {
+            bool is_unsigned = problem->mixed || of->dtype == KW_UINT8;
+            value = problem->mixed ? 1 + fill->range[KW_X] + sign * (value - 1) : is_unsigned ? value : sign * value;
+            value = fmax(value, is_unsigned ? 0 : INT8_MIN);
+        } else if (of->op == KW_EPILOGUE_ZERO_Y) { /* above 0, so that not most of uint8's results end there */
+            value = 2 * value;
+        } else if (scales) {
             value = unit * (whole ? 1 + (double)(bits >> 1 & 1) : fill->exact ? exp2(-(double)(bits >> 1 & 1)) : (value + 16) / 32);
         } else if (!fill->exact && !whole) {
             value = sign * value / 16;

@@ -25,11 +25,12 @@ void kw_import_result_type(kw_problem *problem, kw_dtype output);
 
 /* What a line of benchdnn says behind the product; no text: nothing. */
 typedef struct kw_import_attribute {
-    kw_word post_ops, scales; /* of --attr-post-ops, --attr-scales */
+    kw_word post_ops, scales, zero_points; /* of --attr-post-ops, --attr-scales, --attr-zero-points */
     bool bias;
     kw_dtype bias_dtype;
 } kw_import_attribute;
-/* Their steps in oneDNN's order: scales of source and weights, bias, post-ops, scale of the destination. */
+/* Their steps in oneDNN's order: zero point of the source, scales of source and weights, bias, post-ops, scale and zero point of the
+ * destination. */
 kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *said, kw_error *err);
 
 /* The tags of a product's matrices; no text: none given. */

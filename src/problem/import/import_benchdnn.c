@@ -321,8 +321,12 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
         all->tag_option[kw_word_is(name, "--dtag")] = word;
         return KW_OK;
     }
-    if (kw_word_is(name, "--attr-post-ops") || kw_word_is(name, "--attr-scales")) {
-        *(kw_word_is(name, "--attr-scales") ? &all->attribute.scales : &all->attribute.post_ops) = value.size ? value : (kw_word){0};
+    kw_word *attribute = kw_word_is(name, "--attr-post-ops")      ? &all->attribute.post_ops
+                         : kw_word_is(name, "--attr-scales")      ? &all->attribute.scales
+                         : kw_word_is(name, "--attr-zero-points") ? &all->attribute.zero_points
+                                                                  : NULL;
+    if (attribute) {
+        *attribute = value.size ? value : (kw_word){0};
         return KW_OK;
     }
     if (kw_word_is(name, "--bia-dt") || kw_word_is(name, "--bia_dt")) {
@@ -344,7 +348,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
     return is_harmless(word) ? KW_OK
                              : kw_fail(err, KW_ILLEGAL,
                                        "benchdnn line: option \"%.*s\" has no counterpart here; options that can be read are --dir --dt "
-                                       "--mb --stag --wtag --dtag --bia-dt --attr-post-ops --attr-scales",
+                                       "--mb --stag --wtag --dtag --bia-dt --attr-post-ops --attr-scales --attr-zero-points",
                                        KW_WORD(word));
 }
 

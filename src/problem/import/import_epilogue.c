@@ -146,8 +146,31 @@ static kw_status take_scales(kw_problem *problem, kw_word text, bool behind, kw_
     return status;
 }
 
+/* "src:common:5+dst:common:-3*", whose numbers are a run's: in front (false) that of the source, behind (true) that of the destination. */
+static kw_status take_zero_points(kw_problem *problem, kw_word text, bool behind, kw_error *err) {
+    kw_scan scan = {text.at, text.at + text.size};
+    kw_word word;
+    kw_status status = KW_OK;
+    while (!status && kw_scan_field(&scan, '+', &word)) {
+        kw_scan rest = {word.at, word.at + word.size};
+        kw_word arg = {"", 0}, policy = {"common", 6};
+        kw_scan_field(&rest, ':', &arg);
+        kw_scan_field(&rest, ':', &policy);
+        bool result = kw_word_is(arg, "dst");
+        if ((!result && !kw_word_is(arg, "src")) || !kw_word_is(policy, "common")) {
+            return kw_fail(err, KW_ILLEGAL, "benchdnn line: zero point \"%.*s\" has no counterpart here; use src or dst with common",
+                           KW_WORD(word));
+        }
+        if (result == behind) {
+            status = kw_import_step(problem, result ? KW_EPILOGUE_ZERO_Y : KW_EPILOGUE_ZERO_X, KW_INT32, 0, 0, err);
+        }
+    }
+    return status;
+}
+
 kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *said, kw_error *err) {
-    kw_status status = said->scales.at ? take_scales(problem, said->scales, false, err) : KW_OK;
+    kw_status status = said->zero_points.at ? take_zero_points(problem, said->zero_points, false, err) : KW_OK;
+    status = status || !said->scales.at ? status : take_scales(problem, said->scales, false, err);
     if (!status && said->bias) {
         status = kw_import_step(problem, KW_EPILOGUE_BIAS, said->bias_dtype, 0, 0, err);
     }
@@ -156,5 +179,6 @@ kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *s
     while (!status && said->post_ops.at && kw_scan_field(&scan, '+', &word)) {
         status = take_post_op(problem, word, err);
     }
-    return status || !said->scales.at ? status : take_scales(problem, said->scales, true, err);
+    status = status || !said->scales.at ? status : take_scales(problem, said->scales, true, err);
+    return status || !said->zero_points.at ? status : take_zero_points(problem, said->zero_points, true, err);
 }

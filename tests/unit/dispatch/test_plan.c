@@ -261,6 +261,7 @@ static void fields_without_meaning_make_no_other_problem(void **state) {
         p->gemm = parsed.gemm; /* the rest of the union stays as it was, and so do steps beyond the count */
         p->epilogue.count = 0;
         p->epilogue.converts = false;
+        p->mixed = false; /* and x_dtype has no meaning */
         memset(p->pitch, 0, sizeof p->pitch);
         memset(p->reserved, 0, sizeof p->reserved);
     }

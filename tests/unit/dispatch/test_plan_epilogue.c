@@ -111,11 +111,15 @@ static void compare(const run *r, const void *const extras[KW_EXTRA_MAX], const 
             assert_true(!memcmp((const char *)result_of(r) + (size_t)i * kw_dtype_size(dtype), "\xff\xff\xff\xff", kw_dtype_size(dtype)));
             continue; /* a gap, which stays as it was */
         }
-        kw_epilogue_value v = {.value = kw_reference_at(&r->problem, all, i, NULL, NULL)};
+        kw_epilogue_value v = {
+            .value = kw_reference_less_zero(&r->problem, all, kw_epilogue_zero_of_x(&r->problem.epilogue, extras), i, NULL, NULL)};
         kw_epilogue_apply(&v, &r->problem, extras, i);
         kw_dtype_store(dtype, rounded, 0, v.value);
         double expected = kw_dtype_load(dtype, rounded, 0), got = kw_dtype_load(dtype, result_of(r), i);
-        double ulp = dtype == KW_INT8 ? 1 : fabs(expected) * (dtype == KW_FP32 ? 1e-5 : dtype == KW_FP16 ? 1e-3 : 1e-2);
+        double ulp = dtype == KW_INT8 || dtype == KW_UINT8 ? 1
+                                                           : fabs(expected) * (dtype == KW_FP32   ? 1e-5
+                                                                               : dtype == KW_FP16 ? 1e-3
+                                                                                                  : 1e-2);
         if (!(fabs(got - expected) <= (v.bound == 0 ? 0 : v.bound + ulp))) {
             fail_msg("%s by %s: element %lld is %g, expected %g", what, kw_plan_config(r->plan), (long long)i, got, expected);
         }
@@ -130,6 +134,10 @@ static const char *const problems[] = {
     "gemm fp32 rcr b3 m19 n23 k29 lda31 ldb40 ldc30 stridea0",
     "gemm bf16 crr b3 m19 n23 k29 lda31 ldb40 ldc70 stridec23 epilogue=bias+add+relu",
     "gemm int8 rrr b3 m19 n23 k29 lda31 strideb0 ldc30 out=int8 epilogue=scale_row+add",
+    "gemm int8 crr b2 m19 n23 k29 x=uint8 lda31 epilogue=zero_x:uint8",
+    "gemm int8 m19 n23 k29 out=int8 epilogue=zero_x+scale_channel+bias+zero_y:int8",
+    "conv_fwd int8 n2 c6 k8 i9x7 f3x3 p1x1 x=uint8 out=uint8 epilogue=zero_x:uint8+bias+zero_y",
+    "conv_fwd int8 nchw n2 g2 c6 k8 i9x7 f3x3 p2x1 epilogue=zero_x:int8",
     "conv_fwd fp32 n2 g2 c6 k8 i9x7 f3x3 p1x1 epilogue=bias+add+relu",
     "conv_fwd bf16 nchw n2 c6 k8 i9x7 f3x3 p1x1 out=fp16 epilogue=bias:fp16+hardswish",
     "conv_fwd fp32 n2 g16 c16 k16 i9x7 f3x3 p1x1 epilogue=scale_channel+bias+clamp:0:6",

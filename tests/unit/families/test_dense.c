@@ -19,6 +19,8 @@ static void a_tile_beyond_the_registers_is_refused(void **state) {
         {"gemm.tiled gemm int8 isa=avx512 math=dp tile_m=14 vecs=2 band=0 ahead=0 x=uint8", NULL},
         {"gemm.tiled gemm fp32 isa=avx512 math=fma tile_m=14 vecs=2 band=0 ahead=0 x=uint8", "x has another type in int8 x=uint8 alone"},
         {"conv.gemm_col2im conv_bwd_data fp32 isa=avx512 math=fma tile_w=7 vecs=2 band=0 x=uint8", "rule x_type: "},
+        {"gemm.tiled gemm int8 isa=avx512 math=dp tile_m=14 vecs=2 band=0 ahead=0 epilogue=zero_x:int32", NULL},
+        {"conv.gemm_col2im conv_bwd_data fp32 isa=avx512 math=fma tile_w=7 vecs=2 band=0 epilogue=zero_x:int32", "rule zero_x: "},
         {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=14 vecs=2 band=0 edge=skip", NULL},
         {"conv.direct conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=15 vecs=2 band=0 edge=skip", "rule tile_registers: "},
         {"conv.direct conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=6 vecs=2 band=0 edge=pad", NULL},

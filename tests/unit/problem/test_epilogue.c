@@ -29,6 +29,8 @@ static void text_says_what_was_read(void **state) {
         {"gemm int8 rcr b1 m2 n3 k4 out=s8 epilogue=scale_channel+add:int8+scale_row",
          "gemm int8 rcr b1 m2 n3 k4 out=int8 epilogue=scale_channel:fp32+add:int8+scale_row:fp32"},
         {"gemm int8 x=u8 m2 n3 k4", "gemm int8 rcr b1 m2 n3 k4 x=uint8"},
+        {"gemm int8 m2 n3 k4 out=s8 epilogue=zero_x+scale+zero_y:s8",
+         "gemm int8 rcr b1 m2 n3 k4 out=int8 epilogue=zero_x:int32+scale:fp32+zero_y:int8"},
         {"gemm int8 x=int8 m2 n3 k4", "gemm int8 rcr b1 m2 n3 k4"},
         {"x=uint8 out=u8 gemm int8 m2 n3 k4 epilogue=scale+add",
          "gemm int8 rcr b1 m2 n3 k4 x=uint8 out=uint8 epilogue=scale:fp32+add:uint8"},
@@ -86,6 +88,13 @@ static void bad_text_is_refused(void **state) {
         {GEMM " out=fp32 out=fp32", "a second time"},
         {GEMM " out=fp33", "is no type; use one of"},
         {GEMM " out=int32", "for int8 alone"},
+        {GEMM " epilogue=zero_x", "step zero_x is for gemm and conv_fwd of int8, not for gemm of bf16"},
+        {GEMM " epilogue=zero_y", "add out=int8 or out=uint8"},
+        {"gemm int8 m4 n4 k4 epilogue=relu+zero_x", "zero_x is step 2 of the epilogue"},
+        {"gemm int8 m4 n4 k4 epilogue=zero_x+zero_x", "it stands first, once"},
+        {"gemm int8 m4 n4 k4 epilogue=zero_x:fp32", "use int32, int8 or uint8"},
+        {"gemm int8 m4 n4 k4 out=fp32 epilogue=zero_y", "add out=int8 or out=uint8"},
+        {"conv_bwd_data int8 n1 c8 k8 i9x9 f3x3 epilogue=zero_x", "not for conv_bwd_data of int8"},
         {GEMM " x=uint8", "x has another type in int8 x=uint8 alone"},
         {GEMM " x=uint9", "is no type; use x=uint8"},
         {"gemm int8 m4 n4 k4 x=int32", "x has another type in int8 x=uint8 alone"},
@@ -198,6 +207,8 @@ static void steps_mean_what_the_header_says(void **state) {
         {{KW_EPILOGUE_HARDSWISH, KW_FP32, 0, 0}, 1, 0, 4.0 / 6},
         {{KW_EPILOGUE_HARDSWISH, KW_FP32, 0, 0}, -3, 0, 0},
         {{KW_EPILOGUE_HARDSWISH, KW_FP32, 0, 0}, 5, 0, 5},
+        {{KW_EPILOGUE_ZERO_X, KW_INT32, 0, 0}, 3, 4, 3},
+        {{KW_EPILOGUE_ZERO_Y, KW_INT32, 0, 0}, 3, -4, -1},
     };
     bool seen[KW_EPILOGUE_OP_COUNT] = {false};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -180,7 +180,10 @@ static void benchdnn_matmul_lines_are_read(void **state) {
         {"--matmul --attr-post-ops=add:f32 8x7:7x8", "per_tensor or per_oc"},
         {"--matmul --attr-post-ops=add:f99:per_oc 8x7:7x8", "its type is not known"},
         {"--matmul --attr-scales=src:per_oc 8x7:7x8", "has no counterpart here"},
-        {"--matmul --attr-zero-points=src:common:1 8x7:7x8", "has no counterpart here"},
+        {"--matmul --attr-zero-points=src:common:1 8x7:7x8", "step zero_x is for gemm and conv_fwd of int8, not for gemm of fp32"},
+        {"--matmul --dt=s8 --attr-zero-points=wei:common:1 8x7:7x8", "use src or dst with common"},
+        {"--matmul --dt=s8 --attr-zero-points=src:per_dim_1 8x7:7x8", "use src or dst with common"},
+        {"--matmul --dt=s8:s8:s32 --attr-zero-points=dst:common:1 8x7:7x8", "step zero_y is for results of int8 or uint8"},
         {"--matmul --bia-dt=f99 8x7:7x8", "is not a type of a bias"},
         {"--matmul 9223372036854775807x8x7:1x7x8", "too many rows"},
         {"--wtag=hwio ic64ih56oc64kh3", "--wtag=hwio has no counterpart here"},
@@ -277,6 +280,10 @@ static void benchdnn_lines_are_read(void **state) {
         {"--dt=s8:s8:s8 --bia-dt=bf16 --attr-scales=src:common:0.25+wei:per_oc+dst:common:2 --attr-post-ops=clip:0:6+relu:0.1 ic1ih1oc1kh1",
          "conv_fwd int8 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 "
          "out=int8 epilogue=scale:fp32+scale_channel:fp32+bias:bf16+clamp:0:6+leaky_relu:0.1+scale:fp32"},
+        {"--dt=u8:s8:u8 --attr-zero-points=src:common:3+dst:common:128* --attr-scales=src:common:0.25+dst:common:2 --attr-post-ops=relu "
+         "ic1ih1oc1kh1",
+         "conv_fwd int8 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 x=uint8 "
+         "out=uint8 epilogue=zero_x:int32+scale:fp32+relu+scale:fp32+zero_y:int32"},
         {"--dt=u8:s8:s8 ic1ih1oc1kh1", "conv_fwd int8 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 x=uint8 out=int8"},
         {"--mb=7 --dt=s8:s8:s32 mb1ic8ih9oc8kh3 --stag=abx", "conv_fwd int8 ngchw n7 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1"},
         {"--dt=f8_e4m3:f8_e4m3:f16 --dir=FWD_I ic8ih9iw7oc8kh3kw1", "conv_fwd fp8 nhwgc n2 g1 c8 k8 i9x7 f3x1 s1x1 p0x0 d1x1"},

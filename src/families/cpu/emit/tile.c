@@ -3,6 +3,7 @@
 
 #include "base/math.h"
 #include "cpu/lib/sizes.h"
+#include "problem/epilogue.h"
 
 #include <assert.h>
 
@@ -147,7 +148,7 @@ kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
         .instructions = multiply->math == KW_MATH_WIDE ? 2 : 1,
         .converts = raised || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
     };
-    work.head = raised ? KW_TILE_STEP_BYTES(work.block) : 0;
+    work.head = raised || kw_epilogue_zero_x(&config->epilogue) ? KW_TILE_STEP_BYTES(work.block) : 0;
     return work;
 }
 
