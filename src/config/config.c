@@ -375,6 +375,12 @@ kw_config kw_config_special(const kw_config *config, const kw_problem *problem) 
     return special;
 }
 
+kw_config kw_config_plain(const kw_config *config) {
+    kw_problem none;
+    memset(&none, 0, sizeof none);
+    return kw_config_special(config, &none);
+}
+
 kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     *special = kw_config_special(config, problem);
     if (!kw_config_is_plain(special) && special->op == problem->op && special->dtype == problem->dtype) {

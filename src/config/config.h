@@ -20,6 +20,8 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
 bool kw_config_is_plain(const kw_config *config);
 bool kw_config_suits(const kw_config *config, const kw_problem *problem);
 kw_config kw_config_special(const kw_config *config, const kw_problem *problem);
+/* The config as a catalog lists it. */
+kw_config kw_config_plain(const kw_config *config);
 /* The config with what the problem wants in its text, and whether it serves the problem then. special may be the config itself. */
 kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
 /* Whether two are one kernel. */

@@ -52,9 +52,10 @@ static kw_status add_group_cells(kw_set_cover *cover, size_t number, size_t *cel
         if (!config->family->emit) {
             cover->base[number] = fmax(cover->base[number], efficiency);
         } else if (efficiency > 0) {
-            status = kw_catalog_add(&cover->kernels, config, NULL, err);
+            kw_config plain = kw_config_plain(config); /* one kernel of the set, whatever problems want in its text */
+            status = kw_catalog_add(&cover->kernels, &plain, NULL, err);
             if (!status) {
-                cover->cells[(*cells)++] = (cell){(uint32_t)number, (uint32_t)kw_catalog_find(&cover->kernels, config), efficiency, i};
+                cover->cells[(*cells)++] = (cell){(uint32_t)number, (uint32_t)kw_catalog_find(&cover->kernels, &plain), efficiency, i};
             }
         }
     }

@@ -39,7 +39,7 @@ typedef struct session {
     kw_points *points;
     part *parts;
     size_t part_count;
-    kw_catalog seen; /* everything drawn that is in the space and fits: in order */
+    kw_catalog seen; /* everything drawn that is in the space and fits: in order, plain (kw_config_is_plain) as the space has it */
     double *predicted, *estimates;
     size_t scored, capacity;
     int32_t budget;
@@ -71,12 +71,14 @@ static kw_status score_points(session *s) {
         return kw_fail_memory(s->err, "a search");
     }
     s->capacity = predicted;
+    kw_config *specials = calloc(count, sizeof *specials); /* with what the problem wants in their texts */
     const kw_config **configs = calloc(count, sizeof *configs);
     kw_launch *launches = calloc(count, sizeof *launches);
     const kw_launch **pointers = calloc(count, sizeof *pointers);
-    kw_status status = configs && launches && pointers ? KW_OK : kw_fail_memory(s->err, "a search");
+    kw_status status = specials && configs && launches && pointers ? KW_OK : kw_fail_memory(s->err, "a search");
     for (size_t i = 0; i < count && !status; i++) {
-        configs[i] = &s->seen.configs[s->scored + i];
+        specials[i] = kw_config_special(&s->seen.configs[s->scored + i], s->options->problem);
+        configs[i] = &specials[i];
         configs[i]->family->launch(configs[i], s->options->problem, &s->target, &launches[i]);
         pointers[i] = &launches[i];
         s->estimates[s->scored + i] = kw_predict_ns(configs[i], s->options->problem, &s->target, &launches[i]);
@@ -86,6 +88,7 @@ static kw_status score_points(session *s) {
         status = score_by_model(s, configs, pointers, count);
     }
     s->scored += status ? 0 : count;
+    free(specials);
     free(configs);
     free(launches);
     free(pointers);
@@ -104,7 +107,8 @@ static kw_status consider_config(session *s, const part *from, const kw_config *
         s->report->refused += !status;
         return status;
     }
-    *good = !kw_config_fits(config, s->options->problem, &s->target, NULL);
+    kw_config special;
+    *good = !kw_config_serves(&special, config, s->options->problem, &s->target, NULL);
     s->report->unfit += !*good;
     return KW_OK;
 }
@@ -314,7 +318,8 @@ static bool take_space_config(void *user, const kw_config *config) {
     session *s = user;
     const kw_problem *problem = s->options->problem;
     if (config->op == problem->op && config->dtype == problem->dtype) {
-        bool good = !kw_config_fits(config, problem, &s->target, NULL);
+        kw_config special;
+        bool good = !kw_config_serves(&special, config, problem, &s->target, NULL);
         s->report->drawn++;
         s->report->unfit += !good;
         return !good || !kw_catalog_add(&s->seen, config, NULL, s->err);
@@ -401,7 +406,8 @@ static kw_status fill_search_results(session *s) {
     qsort(list, s->scored, sizeof *list, by_predicted);
     for (size_t i = 0; i < count; i++) {
         kw_search_result *find = &s->report->results[i];
-        kw_config_print(find->config, sizeof find->config, &s->seen.configs[list[i].place]);
+        kw_config special = kw_config_special(&s->seen.configs[list[i].place], s->options->problem);
+        kw_config_print(find->config, sizeof find->config, &special);
         find->predicted_ns = list[i].predicted;
         find->estimate_ns = list[i].estimate;
     }

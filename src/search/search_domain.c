@@ -18,7 +18,8 @@ kw_status kw_search_domain_open(kw_search_domain *source, bool *empty, kw_points
     const kw_catalog *all = source->axes.listed;
     kw_status status = KW_OK;
     for (size_t i = 0; all && i < all->count && !status; i++) {
-        bool wanted = !kw_config_fits(&all->configs[i], problem, target, NULL);
+        kw_config special;
+        bool wanted = !kw_config_serves(&special, &all->configs[i], problem, target, NULL);
         status = wanted ? kw_points_contains(&wanted, points, number, &all->configs[i], err) : KW_OK;
         status = status || !wanted ? status : kw_catalog_add(&source->listed, &all->configs[i], NULL, err);
     }

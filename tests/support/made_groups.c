@@ -29,6 +29,7 @@ static kw_pair pair_of(const made_pair *from, const kw_problem_group *problem_gr
     kw_pair pair = {.outcome = from->outcome, .samples = 25, .time_ns = from->time, .spread_ns = from->spread};
     kw_error err = {0};
     demand(!kw_config_parse(&pair.config, made_kernels[from->kernel], &err), &err);
+    pair.config = kw_config_special(&pair.config, &problem_group->problem);
     for (int h = 0; h < 2 && from->outcome == KW_GOOD; h++) {
         pair.half_ns[h] = from->halves[h] > 0 ? from->halves[h] : from->time;
     }

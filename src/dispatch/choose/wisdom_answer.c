@@ -33,8 +33,7 @@ static kw_status check_wisdom_value(kw_choice *choice, kw_config *config, const 
         choice->stale = true;
         return status;
     }
-    kw_problem none = {0};
-    kw_config plain = kw_config_special(config, &none);
+    kw_config plain = kw_config_plain(config);
     if (request->registry->serial && !kw_catalog_has(&request->registry->catalog, &plain)) {
         return kw_fail(why, KW_NO_KERNEL, "its kernel is not in the registry");
     }

@@ -39,7 +39,7 @@ static bool collect(void *user, const kw_config *config) {
 }
 
 static void everything_found_can_be_had(void **state) {
-    (void)state;
+    const kw_problem *wanted = *state ? *state : &problem;
     static const kw_search_method methods[] = {KW_SEARCH_EVOLVE, KW_SEARCH_RANDOM, KW_SEARCH_ALL};
     kw_catalog full = {0};
     kw_target target;
@@ -49,6 +49,7 @@ static void everything_found_can_be_had(void **state) {
     for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
         kw_search_options options = options_of(methods[m]);
         kw_search_report r;
+        options.problem = wanted;
         search(&r, &options);
         assert_int_equal(r.count, 12);
         assert_true(r.evaluated >= 12 && (methods[m] == KW_SEARCH_ALL || r.evaluated <= 120));
@@ -56,8 +57,9 @@ static void everything_found_can_be_had(void **state) {
         for (size_t i = 0; i < r.count; i++) {
             kw_config config;
             assert_int_equal(kw_config_parse(&config, r.results[i].config, NULL), KW_OK);
-            assert_true(kw_catalog_has(&full, &config));
-            assert_int_equal(kw_config_fits(&config, &problem, &target, NULL), KW_OK);
+            kw_config plain = kw_config_plain(&config);
+            assert_true(kw_catalog_has(&full, &plain));
+            assert_int_equal(kw_config_fits(&config, wanted, &target, NULL), KW_OK);
             assert_true(!i || r.results[i - 1].predicted_ns <= r.results[i].predicted_ns);
             assert_true(r.results[i].predicted_ns == r.results[i].estimate_ns);
             for (size_t k = 0; k < i; k++) {
@@ -67,6 +69,16 @@ static void everything_found_can_be_had(void **state) {
         kw_free(r.results);
     }
     kw_catalog_drop(&full);
+}
+
+static void what_is_found_has_the_epilogue_of_the_problem(void **state) {
+    kw_problem fused = problem;
+    kw_error err = {0};
+    fused.epilogue = (kw_epilogue){.count = 2, .step = {{.op = KW_EPILOGUE_BIAS}, {.op = KW_EPILOGUE_GELU}}};
+    assert_ok(kw_problem_check(&fused, &err), &err);
+    *state = &fused;
+    everything_found_can_be_had(state);
+    *state = NULL;
 }
 
 static void a_search_comes_near_the_best_there_is(void **state) {
@@ -255,13 +267,10 @@ static void a_search_begins_at_the_points_that_a_set_lists(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_found_can_be_had),
-        cmocka_unit_test(a_search_comes_near_the_best_there_is),
-        cmocka_unit_test(the_same_seed_finds_the_same),
-        cmocka_unit_test(a_model_decides_where_there_is_one),
-        cmocka_unit_test(filters_and_sets_bound_the_space),
-        cmocka_unit_test(points_say_what_enumeration_says),
-        cmocka_unit_test(a_search_begins_at_the_points_that_a_set_lists),
+        cmocka_unit_test(everything_found_can_be_had),           cmocka_unit_test(what_is_found_has_the_epilogue_of_the_problem),
+        cmocka_unit_test(a_search_comes_near_the_best_there_is), cmocka_unit_test(the_same_seed_finds_the_same),
+        cmocka_unit_test(a_model_decides_where_there_is_one),    cmocka_unit_test(filters_and_sets_bound_the_space),
+        cmocka_unit_test(points_say_what_enumeration_says),      cmocka_unit_test(a_search_begins_at_the_points_that_a_set_lists),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }
