@@ -7,6 +7,19 @@
 
 PyObject *lend_error;
 
+/* A type as other libraries write it: letters of module struct, DLPack's code, and what NumPy calls it where Python has no letter for it. */
+static const struct {
+    const char *letters;
+    uint8_t code;
+    const char *of_numpy;
+} types[] = {
+    [KW_FP32] = {"f", DL_FLOAT, NULL},        [KW_BF16] = {"H", DL_BFLOAT, "bfloat16"},
+    [KW_FP16] = {"e", DL_FLOAT, NULL},        [KW_FP8] = {"B", DL_E4M3FN, "float8_e4m3fn"},
+    [KW_BF8] = {"B", DL_E5M2, "float8_e5m2"}, [KW_INT8] = {"b", DL_INT, NULL},
+    [KW_INT32] = {"il", DL_INT, NULL},        [KW_UINT8] = {"B", DL_UINT, NULL},
+};
+_Static_assert(sizeof types / sizeof *types == KW_DTYPE_COUNT, "each type has its words");
+
 /* What is known of an array before it is held against what is wanted. Strides in bytes. */
 typedef struct facts {
     int32_t ndim;
@@ -125,14 +138,12 @@ static int too_many_axes(const lend_wanted *wanted, int ndim) {
 
 /* --- the buffer protocol ---------------------------------------------------------------------------------------- */
 
-/* Letters of module struct. bf16 and the types of 8 bits have none; their bits come as unsigned integers. */
+/* bf16 and the floats of 8 bits have no letter; their bits come as unsigned integers. */
 static bool letter_is(kw_dtype dtype, const char *format, Py_ssize_t item) {
-    const char *letters[KW_DTYPE_COUNT] = {
-        [KW_FP32] = "f", [KW_BF16] = "H", [KW_FP16] = "e", [KW_FP8] = "B", [KW_BF8] = "B", [KW_INT8] = "b", [KW_INT32] = "il"};
     if (*format == '@' || *format == '=' || *format == '<') {
         format++;
     }
-    return *format && !format[1] && strchr(letters[dtype], *format) && item == (Py_ssize_t)kw_dtype_size(dtype);
+    return *format && !format[1] && strchr(types[dtype].letters, *format) && item == (Py_ssize_t)kw_dtype_size(dtype);
 }
 
 static int of_buffer(lend *lent, const lend_wanted *wanted) {
@@ -156,8 +167,7 @@ static int of_buffer(lend *lent, const lend_wanted *wanted) {
 
 /* What NumPy cannot export has a view as unsigned integers of its size, if its name is that of the type. */
 static int of_bits(lend *lent, PyObject *array, const lend_wanted *wanted) {
-    static const char *const names[KW_DTYPE_COUNT] = {[KW_BF16] = "bfloat16", [KW_FP8] = "float8_e4m3fn", [KW_BF8] = "float8_e5m2"};
-    const char *name = names[wanted->dtype];
+    const char *name = types[wanted->dtype].of_numpy;
     char text[64] = "objects";
     PyErr_Clear();
     PyObject *dtype = PyObject_GetAttrString(array, "dtype"), *as_text = dtype ? PyObject_Str(dtype) : NULL;
@@ -182,14 +192,12 @@ static int of_bits(lend *lent, PyObject *array, const lend_wanted *wanted) {
 /* --- DLPack ----------------------------------------------------------------------------------------------------- */
 
 static dl_dtype dtype_of(kw_dtype dtype) {
-    static const uint8_t code[KW_DTYPE_COUNT] = {[KW_FP32] = DL_FLOAT, [KW_BF16] = DL_BFLOAT, [KW_FP16] = DL_FLOAT, [KW_FP8] = DL_E4M3FN,
-                                                 [KW_BF8] = DL_E5M2,   [KW_INT8] = DL_INT,    [KW_INT32] = DL_INT};
-    return (dl_dtype){code[dtype], (uint8_t)(8 * kw_dtype_size(dtype)), 1};
+    return (dl_dtype){types[dtype].code, (uint8_t)(8 * kw_dtype_size(dtype)), 1};
 }
 
 static bool dtype_is(dl_dtype have, kw_dtype dtype) {
     dl_dtype want = dtype_of(dtype);
-    bool bits = have.code == DL_UINT && (dtype == KW_BF16 || dtype == KW_FP8 || dtype == KW_BF8);
+    bool bits = have.code == DL_UINT && types[dtype].of_numpy;
     return (have.code == want.code || bits) && have.bits == want.bits && have.lanes == 1;
 }
 

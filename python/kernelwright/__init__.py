@@ -38,6 +38,13 @@ _HOMES = {
     "Problem": "_problem",
     "Plan": "_plan",
     "Explanation": "_plan",
+    "matmul": "_ops",
+    "conv1d": "_ops",
+    "conv2d": "_ops",
+    "conv3d": "_ops",
+    "conv_backward_data": "_ops",
+    "conv_backward_weight": "_ops",
+    "clear_plans": "_ops",
 }
 _ERRORS = [
     "ArrayError",

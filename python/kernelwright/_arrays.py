@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 # NumPy's names of our types; what NumPy itself lacks comes from ml_dtypes where that is, else as unsigned integers with the same bits.
-NUMPY_NAMES = {"fp32": "float32", "fp16": "float16", "int8": "int8", "int32": "int32"}
+NUMPY_NAMES = {"fp32": "float32", "fp16": "float16", "int8": "int8", "int32": "int32", "uint8": "uint8"}
 ML_DTYPES = {"bf16": ("bfloat16", "uint16"), "fp8": ("float8_e4m3fn", "uint8"), "bf8": ("float8_e5m2", "uint8")}
 _FROM_NAMES = {
     **{name: ours for ours, name in NUMPY_NAMES.items()},

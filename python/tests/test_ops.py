@@ -1,0 +1,205 @@
+"""matmul and the convolutions against NumPy, over operations, types, layouts, strides and epilogues that hypothesis draws."""
+
+import gc
+import math
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kernelwright as kw
+from kernelwright import _kw
+from reference import conv
+
+FEW = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
+WHERE = {"mode": "frozen"}  # the reference kernels, compiled in: what is tested here is how arrays come to them
+
+
+@pytest.fixture(autouse=True)
+def forget(no_plan_is_left):
+    yield
+    kw.clear_plans()
+    gc.collect()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def device(cpu):
+    WHERE["device"] = cpu
+    yield
+    WHERE.pop("device")
+
+
+def whole_numbers(rng, shape, dtype="f4"):
+    return rng.integers(-3, 4, shape).astype(dtype)
+
+
+@st.composite
+def matrices(draw, batch, rows, cols, rng, dtype):
+    """Rows by columns, or columns by rows, perhaps a part of something larger, perhaps one for the whole batch."""
+    if draw(st.booleans()):
+        batch = ()
+    turned, room = draw(st.booleans()), draw(st.integers(0, 3))
+    inner = (rows, cols + room) if not turned else (cols, rows + room)
+    array = whole_numbers(rng, (*batch, *inner), dtype)
+    array = array.swapaxes(-1, -2)[..., :rows, :] if turned else array[..., :cols]
+    return array
+
+
+@FEW
+@given(st.data())
+def test_matmul_is_numpys(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 1 << 30)))
+    m, n, k = (data.draw(st.integers(1, 9)) for _ in range(3))
+    batch = tuple(data.draw(st.lists(st.integers(1, 3), max_size=2)))
+    dtype = data.draw(st.sampled_from(["f4", "f2", "i1"]))
+    x, w = data.draw(matrices(batch, m, k, rng, dtype)), data.draw(matrices(batch, k, n, rng, dtype))
+    bias = whole_numbers(rng, n) if data.draw(st.booleans()) else None
+    steps = data.draw(st.sampled_from(["", "relu", "add:fp32", "clamp:-3:5", "scale_row:fp32+relu"]))
+    want = np.matmul(x.astype("f8"), w.astype("f8"))
+    extras = []
+    if bias is not None:
+        want = want + bias
+    rows = math.prod(want.shape[:-1])
+    if "add" in steps:
+        extras.append(whole_numbers(rng, want.shape))
+        want = want + extras[0]
+    if "scale_row" in steps:
+        scale = whole_numbers(rng, rows // (1 if x.ndim > 2 and w.ndim == 2 else max(1, rows // m)))
+        if scale.size != rows:
+            return  # a row of each matrix of a batch has a scale of its own only where rows are one list
+        extras.append(scale)
+        want = want * scale.reshape(*want.shape[:-1], 1)
+    if "relu" in steps:
+        want = np.maximum(want, 0)
+    if "clamp" in steps:
+        want = np.clip(want, -3, 5)
+    got = kw.matmul(x, w, bias=bias, epilogue=steps, extras=extras, **WHERE)
+    assert got.shape == want.shape
+    np.testing.assert_array_equal(got, want)
+
+
+@FEW
+@given(st.data())
+def test_convolutions_are_their_definition(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 1 << 30)))
+    ndim = data.draw(st.integers(1, 3))
+    groups = data.draw(st.sampled_from([1, 1, 2, 3]))
+    c, k = (groups * data.draw(st.integers(1, 3)) for _ in range(2))
+    taps = tuple(data.draw(st.integers(1, 3)) for _ in range(ndim))
+    stride, dilation, pad = (tuple(data.draw(st.integers(low, 2)) for _ in range(ndim)) for low in (1, 1, 0))
+    image = tuple(data.draw(st.integers(max(1, d * (t - 1) + 1 - 2 * p), 6)) for t, d, p in zip(taps, dilation, pad))
+    n = data.draw(st.integers(1, 2))
+    dtype = data.draw(st.sampled_from(["f4", "f2", "i1"]))
+    last_axes = data.draw(st.booleans())
+    op = data.draw(st.sampled_from(["conv_fwd", "conv_bwd_data", "conv_bwd_weight"]))
+    words = {"f4": "fp32", "f2": "fp16", "i1": "int8"}
+
+    def word(letter, values):
+        return letter + "x".join(map(str, values))
+
+    line = " ".join(
+        [op, words[dtype], {1: "ngcw", 2: "ngchw", 3: "ngcdhw"}[ndim], f"n{n} g{groups} c{c} k{k}", word("i", image), word("f", taps)]
+        + [word("s", stride), word("p", pad), word("d", dilation)]
+    )
+    problem = kw.Problem(line)
+    tensors = {name: whole_numbers(rng, problem.shape(name), dtype) for name in "xwy"}
+    want = conv(problem, *(tensors[t].astype("f8") for t in "xwy"))
+
+    def laid(array):
+        """Indexed as asked, in one of the two orders of memory, or in none."""
+        how = data.draw(st.integers(0, 2))
+        to_last, to_first = [0, *range(2, ndim + 2), 1], [0, ndim + 1, *range(1, ndim + 1)]
+        if how == 1:
+            array = np.ascontiguousarray(array.transpose(to_last)).transpose(to_first)
+        elif how == 2:
+            array = np.repeat(array, 2, axis=0)[::2]
+        return array.transpose(to_last) if last_axes else array
+
+    given_arrays = {t: laid(tensors[t]) for t in "xwy"}
+    options = dict(stride=stride, padding=pad, dilation=dilation, groups=groups, axes="NHWC" if last_axes else "NCHW", **WHERE)
+    if op == "conv_fwd":
+        bias = whole_numbers(rng, k) if data.draw(st.booleans()) else None
+        got = getattr(kw, f"conv{ndim}d")(given_arrays["x"], given_arrays["w"], bias, epilogue="relu" if bias is not None else None, **options)
+        if bias is not None:
+            want = np.maximum(want + bias.reshape(-1, *[1] * ndim), 0)
+    elif op == "conv_bwd_data":
+        got = kw.conv_backward_data(given_arrays["w"], given_arrays["y"], given_arrays["x"].shape, **options)
+    else:
+        got = kw.conv_backward_weight(given_arrays["x"], given_arrays["y"], given_arrays["w"].shape, **options)
+    if last_axes:
+        want = want.transpose(0, *range(2, ndim + 2), 1)
+    assert got.shape == want.shape
+    np.testing.assert_array_equal(got, want)
+
+
+def test_bf16_by_name_and_by_bits():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    a = np.arange(-8, 8).reshape(4, 4).astype(ml_dtypes.bfloat16)
+    got = kw.matmul(a, a, **WHERE)
+    assert got.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(got.astype("f4"), a.astype("f4") @ a.astype("f4"))
+    bits = kw.matmul(a.view("u2"), a.view("u2"), dtype="bf16", **WHERE)
+    assert bits.dtype == np.uint16
+    np.testing.assert_array_equal(bits, got.view("u2"))
+    for name, ours in (("float8_e4m3fn", "fp8"), ("float8_e5m2", "bf8")):
+        small = np.ones((4, 4)).astype(getattr(ml_dtypes, name))
+        assert (kw.matmul(small, small, **WHERE) == 4).all()
+        assert (kw.plan(f"gemm {ours} rrr m4 n4 k4", **WHERE)(small, small) == 4).all()
+
+
+def test_uint8_activations():
+    x, w = np.full((2, 3), 200, "u1"), np.full((3, 2), -2, "i1")
+    np.testing.assert_array_equal(kw.matmul(x, w, **WHERE), np.full((2, 2), -1200))
+
+
+def test_quantised_result():
+    x, w = np.full((2, 8), 3, "i1"), np.full((8, 2), 5, "i1")
+    got = kw.matmul(x, w, epilogue="scale:fp32", extras=[np.array([0.5], "f4")], out_dtype="int8", **WHERE)
+    assert got.dtype == np.int8 and (got == 60).all()
+
+
+def test_out_may_be_a_part_of_something_larger():
+    large = np.zeros((5, 9), "f4")
+    a = np.arange(6, dtype="f4").reshape(2, 3)
+    out = large[1:3, 2:4]
+    assert kw.matmul(a, a.T, out=out, **WHERE) is out
+    np.testing.assert_array_equal(large[1:3, 2:4], a @ a.T)
+    assert np.count_nonzero(large) == np.count_nonzero(a @ a.T)
+
+
+def test_vectors_are_rows_and_columns():
+    a, v = np.arange(6, dtype="f4").reshape(2, 3), np.arange(3, dtype="f4")
+    np.testing.assert_array_equal(kw.matmul(a, v, **WHERE), a @ v)
+    np.testing.assert_array_equal(kw.matmul(v, a.T, **WHERE), v @ a.T)
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: kw.matmul([[1.0]], np.ones((1, 1), "f4")), "x: list is no array"),
+        (lambda: kw.matmul(np.ones((2, 3), "f4"), np.ones((2, 3), "f4")), "do not go together"),
+        (lambda: kw.matmul(np.ones((2, 2)), np.ones((2, 2))), "elements are float64"),
+        (lambda: kw.matmul(np.ones((2, 2), object), np.ones((2, 2), object)), "elements are object"),
+        (lambda: kw.matmul(np.ones((4, 4), "f4")[::2, ::2], np.ones((2, 2), "f4"), copy="never"), "copy is never"),
+        (lambda: kw.matmul(np.ones((0, 4), "f4"), np.ones((4, 2), "f4")), "no elements"),
+        (lambda: kw.conv2d(np.ones((1, 2, 3), "f4"), np.ones((1, 2, 3, 3), "f4")), "x: has 3 axes, and the operation 4"),
+        (lambda: kw.conv2d(np.ones((1, 4, 3, 3), "f4"), np.ones((1, 2, 3, 3), "f4")), "4 channels of x are not the 2 of w times 1 groups"),
+        (lambda: kw.conv2d(np.ones((1, 2, 3, 3), "f4"), np.ones((1, 2, 3, 3), "f4"), stride=(1, 2, 3)), "stride"),
+        (lambda: kw.conv2d(np.ones((1, 2, 3, 3), "f4"), np.ones((1, 2, 5, 5), "f4")), "output"),
+        (lambda: kw.conv2d(np.ones((1, 2, 3, 3), "f4"), np.ones((1, 2, 3, 3), "f4"), axes="HWCN"), "axes 'HWCN' is not known"),
+    ],
+)
+def test_what_cannot_be_is_said_in_one_line(call, says):
+    with pytest.raises(ValueError) as caught:
+        call()
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_plans_are_kept_and_let_go():
+    a = np.ones((3, 3), "f4")
+    kw.matmul(a, a, **WHERE)
+    one = _kw.count()
+    for _ in range(5):
+        kw.matmul(a, a, **WHERE)
+    assert _kw.count() == one
