@@ -61,7 +61,8 @@ class Context:
         log: Callable[[str], Any] | None = None,
     ) -> None:
         self._stop = Stop()
-        self._log = Callback(log)
+        self._log = Callback(None)
+        self._log.line = log
         options = Struct(
             "kw_context_options",
             threads=threads,

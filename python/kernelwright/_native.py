@@ -124,6 +124,7 @@ class Callback:
     def __init__(self, function: Callable[..., Any] | None, stop: Stop | None = None) -> None:
         self.function = function
         self.stop = stop
+        self.line: Callable[[str], Any] | None = None  # gets remarks where they come with the same handle
         self.raised: BaseException | None = None
         self.handle = ffi.new_handle(self)
 
@@ -153,7 +154,9 @@ def _told(user: Any, *args: Any) -> None:
 
 
 def _told_line(user: Any, line: Any) -> None:
-    ffi.from_handle(user)(text(line))
+    callback = ffi.from_handle(user)
+    if callback.line:
+        callback.line(text(line))
 
 
 # What is given lives during the call only; whoever is called copies.

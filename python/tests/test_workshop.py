@@ -1,0 +1,223 @@
+"""Kernels, registries, stores and models: what Python adds is names; the numbers are the library's."""
+
+import json
+import os
+import pathlib
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+
+import kernelwright as kw
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PROBLEM = "gemm fp32 rrr m64 n64 k64"
+
+
+@pytest.fixture
+def registry(cpu):
+    return kw.Registry(cpu)
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory):
+    """A store that a sweep of a few kernels on two problems made."""
+    folder = tmp_path_factory.mktemp("sweep")
+    path = str(folder / "r.db")
+    seen = []
+    kernels = kw.configs(set="tiny", filter="c.op == 'gemm' and c.dtype == 'fp32'")
+    assert kernels
+    facts = kw.sweep(kernels[:3], [PROBLEM, "gemm fp32 rrr m32 n64 k16"], out=path, batches=5, progress=seen.append)
+    return path, facts, seen
+
+
+def test_problems_are_values():
+    p = kw.Problem("conv_fwd bf16 nhwgc n2 g2 c4 k6 i5x7 f3x3 p1 epilogue=bias:bf16+relu")
+    assert (p.op, p.dtype, p.layout, p.ndim, p.result) == ("conv_fwd", "bf16", "channels_last", 2, "y")
+    assert p.shape("x") == (2, 4, 5, 7) and p.shape("w") == (6, 2, 3, 3) and p.shape("y") == (2, 6, 5, 7)
+    assert p.strides("x") == (140, 1, 28, 4) and p.extras == [("bias", "bf16", 6)]
+    assert p == pickle.loads(pickle.dumps(p)) == kw.Problem(str(p)) and len({p, kw.Problem(p)}) == 1
+    assert kw.Problem("./bin/MIOpenDriver convbfp16 -n 2 -c 4 -H 5 -W 7 -k 6 -y 3 -x 3 -p 1 -q 1 -F 1").layout == "channels_first"
+
+
+def test_configs_are_filtered_and_say_what_they_are():
+    every = kw.configs(set="default", arch="gfx942")
+    some = kw.configs(set="default", arch="gfx942", filter=lambda c: c.op == "gemm")
+    assert 0 < len(some) < len(every) and all(c.op == "gemm" for c in some)
+    assert kw.configs(set="default", arch="gfx942", filter="c.op == 'gemm'") == some
+    one = some[0]
+    assert one.to_dict()["family"] == one.family and f"{next(iter(one.axes))}=" in one.text
+    assert one.refusal("gfx942") is None and "kernel" in one.source("gfx942")
+    assert kw.Config(one.text.replace(f"={list(one.axes.values())[0]} ", "=12345 ", 1)).refusal("gfx942")
+    assert len(kw.configs(set="full", arch="gfx942", limit=7)) == 7
+    assert "gfx942" in kw.names("arch") and "tiny" in kw.names("set") and one.family in kw.describe()
+    with pytest.raises(kw.MissingError, match="gfx94x"):
+        kw.configs(set="tiny", arch="gfx94x")
+
+
+def test_registry_round_trip_by_json(registry, cpu, tmp_path):
+    registry.add_space(set="tiny")
+    path = str(tmp_path / "r.json")
+    registry.save(path)
+    again = kw.Registry(cpu).load(path)
+    assert list(again) == list(registry) and len(again) > 0
+    assert json.loads(registry.to_json())["configs"]
+    again.keep("c.op == 'gemm'")
+    count = len(again)
+    assert 0 < count < len(registry)
+    again.keep(lambda c: c.dtype == "fp32")
+    assert 0 < len(again) <= count
+    with pytest.raises(kw.MissingError, match="family no is not known"):
+        kw.Registry(cpu, ["no such thing"])
+    with pytest.raises(IndexError):
+        again[len(again)]
+    with pytest.raises(ZeroDivisionError):
+        again.keep(lambda c: 1 // 0)
+
+
+def test_build_select_run_and_measure(registry, cpu):
+    registry.add_space(set="tiny", filter="c.op == 'gemm' and c.dtype == 'fp32'")
+    serving = registry.serving(PROBLEM)
+    assert serving and registry.refusal(serving[0], PROBLEM) is None
+    seen = []
+    report = registry.build(PROBLEM, jobs=2, progress=seen.append)
+    assert 0 < report["built"] + report["cached"] <= len(serving) and not report["failed"] and seen
+    record = registry.measure(serving[0], PROBLEM)
+    assert record["outcome"] == "good" and record["time_ns"] > 0
+    a = np.arange(64 * 64, dtype="f4").reshape(64, 64) % 7
+    np.testing.assert_array_equal(registry.run(PROBLEM, a, a, mode="predict"), a @ a)
+    plan = registry.select(PROBLEM, order=lambda c: -len(c.text))
+    assert plan.config == max((registry[i].text for i in serving), key=len)
+    table = registry.predict(PROBLEM)
+    assert 0 < len(table) <= len(serving) and table["expected_ns"] == sorted(table["expected_ns"])
+    assert list(registry.validate(PROBLEM)["outcome"]) == ["good"] * len(serving)
+
+
+def test_two_registries_choose_by_themselves(cpu):
+    every = kw.configs(set="tiny", filter="c.op == 'gemm' and c.dtype == 'fp32'")
+    a, b = kw.Registry(cpu, every[:1]), kw.Registry(cpu).add_reference(PROBLEM)
+    assert a.select(PROBLEM, mode="predict").config == every[0].text
+    assert "reference" in b.select(PROBLEM, mode="predict").config
+
+
+def test_tune_gives_a_table(cpu):
+    table = kw.tune(["gemm fp32 m24 n24 k24", "conv_fwd fp32 nhwgc n1 c4 k4 i4 f3"], device=cpu, shortlist=2)
+    assert len(table) == 2 and table["config"][0] and table["time_ns"][0] > 0 and not any(table["error"])
+    assert list(table.to_pandas().columns) == list(table.columns) and table.to_arrow().num_rows == 2
+
+
+def test_sweep_writes_rows(swept):
+    path, facts, seen = swept
+    assert facts["pairs"] >= 2 and facts["outcome"]["good"] > 0 and seen[-1]["phase"] == "measure"
+    with kw.Store(path) as store:
+        rows = store.rows()
+        frame = rows.to_pandas()
+        assert len(frame) == len(store) == facts["pairs"]
+        good = frame[frame.outcome == "good"]
+        assert (good.time_ns > 0).all() and set(good.problem) <= {str(kw.Problem(PROBLEM)), "gemm fp32 rrr b1 m32 n64 k16"}
+        assert (good.half0_ns > 0).all() and good.config.str.startswith("gemm").all()
+        assert store.runs["command"] == ["kernelwright.sweep"]
+        assert len(store.rows(problem=PROBLEM)) < len(frame)
+        assert store.counts["outcome"]["good"] == len(good) and store.path in repr(store)
+        with pytest.raises(ValueError, match="outcome 'fine' is not known"):
+            store.rows(outcome="fine")
+    with pytest.raises(ValueError, match="is closed"):
+        store.rows()
+    again = kw.sweep(kw.configs(set="tiny", filter="c.op == 'gemm' and c.dtype == 'fp32'")[:3], PROBLEM, out=path, count_only=True)
+    assert again["skipped"] == again["pairs"]
+
+
+def test_rows_are_what_the_export_says(swept, tmp_path):
+    path, *_ = swept
+    with kw.Store(path) as store:
+        rows = store.rows().to_dicts()
+        store.export(tmp_path / "r.jsonl")
+    lines = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    lines = [line for line in lines if "problem" in line and "config" in line]
+    assert len(lines) == len(rows)
+    for said, row in zip(sorted(lines, key=lambda r: (r["problem"], r["config"])), sorted(rows, key=lambda r: (r["problem"], r["config"]))):
+        assert said["config"] == row["config"] and said.get("time_ns", 0) == row["time_ns"]
+    with kw.Store(tmp_path / "b.db", write=True) as copy:
+        assert copy.import_(tmp_path / "r.jsonl")["added"] == len(rows)
+        assert copy.drop(outcome="good") > 0
+        copy.check()
+    assert kw.merge(str(tmp_path / "b.db"), [path])["known"] + kw.merge(str(tmp_path / "b.db"), [path])["known"] > 0
+
+
+def test_report_and_verdicts(swept, tmp_path):
+    path, *_ = swept
+    assert "gemm" in kw.report(path, str(tmp_path / "r.html")) and (tmp_path / "r.html").stat().st_size > 10000
+    table = kw.verdicts(path, baseline=path)
+    assert set(table["verdict"]) == {"SAME"}
+
+
+def test_evaluate_compare_and_search():
+    data = ROOT / "data" / "x86-64-v4-bf16-fp32-gemm.jsonl.gz"
+    estimate, single = kw.evaluate(data), kw.evaluate(data, by="random")
+    assert 0 < estimate.figures["mean"]["value"] <= 1 and "efficiency" in str(estimate)
+    comparison = kw.compare(estimate, single)
+    assert comparison.figures["problem_groups"] > 0 and not comparison.accept() and comparison.fault
+    assert kw.compare(estimate, estimate).accept()
+    found = kw.search(PROBLEM, set="tiny", method="all", top=2)
+    assert len(found) == 2 and found["predicted_ns"][0] <= found["predicted_ns"][1]
+
+
+def test_train_writes_a_model(tmp_path):
+    if not os.environ.get("KW_LIGHTGBM"):
+        pytest.skip("LightGBM is not here; tools/lightgbm.sh library fetches it")
+    seen = []
+    data = ROOT / "data" / "x86-64-v4-bf16-fp32-gemm.jsonl.gz"
+    report = kw.train(data, out=tmp_path / "m", folds=2, trees=20, rounds=-1, progress=seen.append)
+    assert report["trees"] > 0 and seen and (tmp_path / "m" / "model.spec").exists()
+    assert kw.evaluate(data, by=tmp_path / "m", in_sample=True).figures["mean"]["value"] > 0.5
+
+
+def test_devices_say_why_there_is_none():
+    found = kw.devices()
+    assert any(d["device"].startswith("cpu") for d in found) and all(d["device"] for d in found)
+
+
+@pytest.mark.parametrize("what", ["tune", "sweep"])
+def test_ctrl_c_ends_it_cleanly(what, tmp_path):
+    program = textwrap.dedent(
+        f"""
+        import kernelwright as kw
+        c = kw.Context(cache_dir={str(tmp_path / "cache")!r}, data_dir={str(tmp_path)!r}, threads=1)
+        print("begun", flush=True)
+        try:
+            if {what!r} == "tune":
+                c.plan("conv_fwd fp32 nhwgc n4 c64 k64 i28x28 f3x3 p1x1", mode="exhaustive")
+            else:
+                kw.sweep("default", "conv_fwd fp32 nhwgc n4 c64 k64 i28x28 f3x3 p1x1", out={str(tmp_path / "r.db")!r}, cache_dir={str(tmp_path / "cache")!r})
+        except KeyboardInterrupt:
+            print("interrupted")
+            print(c.plan("gemm fp32 m4 n4 k4", mode="frozen").config)
+        """
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "begun\n"
+    time.sleep(1.5)
+    process.send_signal(signal.SIGINT)
+    begun = time.monotonic()
+    out, err = process.communicate(timeout=30)
+    assert out.splitlines()[0] == "interrupted" and "reference" in out and not err, (out, err)
+    assert time.monotonic() - begun < 10
+
+
+def test_import_is_quick():
+    program = "import time; t = time.perf_counter(); import kernelwright; print(time.perf_counter() - t)"
+    times = [float(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout) for _ in range(5)]
+    assert min(times) < 0.06
+
+
+def test_every_name_is_there_and_documented():
+    for name in kw.__all__:
+        value = getattr(kw, name)
+        assert name == "__version__" or value.__doc__
+    with pytest.raises(AttributeError):
+        kw.no_such_name
