@@ -169,8 +169,17 @@ static int of_buffer(lend *lent, const lend_wanted *wanted) {
 static int of_bits(lend *lent, PyObject *array, const lend_wanted *wanted) {
     const char *name = types[wanted->dtype].of_numpy;
     char text[64] = "objects";
-    PyErr_Clear();
-    PyObject *dtype = PyObject_GetAttrString(array, "dtype"), *as_text = dtype ? PyObject_Str(dtype) : NULL;
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *dtype = PyObject_GetAttrString(array, "dtype");
+    if (!dtype) {
+        PyErr_Restore(type, value, trace); /* what the exporter said */
+        return -1;
+    }
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(trace);
+    PyObject *as_text = PyObject_Str(dtype);
     const char *utf8 = as_text ? PyUnicode_AsUTF8AndSize(as_text, NULL) : NULL;
     if (utf8) {
         snprintf(text, sizeof text, "%s", utf8);

@@ -186,7 +186,9 @@ def test_devices_say_why_there_is_none():
 def test_ctrl_c_ends_it_cleanly(what, tmp_path):
     program = textwrap.dedent(
         f"""
+        import signal
         import kernelwright as kw
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored for what runs behind
         c = kw.Context(cache_dir={str(tmp_path / "cache")!r}, data_dir={str(tmp_path)!r}, threads=1)
         print("begun", flush=True)
         try:
