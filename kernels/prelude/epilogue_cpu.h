@@ -6,6 +6,7 @@
  *   kw_place         where a vector of results stands; a kernel makes it by kw_place_at()
  *   kw_result_x      stores a whole vector whose lanes are channels      kw_pixels_x      one whose lanes are pixels of one channel
  *   kw_result_by     the same in a loop behind kw_tables_of()            kw_pixels_by
+ *   kw_result_held   the same with what kw_held_of() took for many pixels of the same channels
  *   kw_result_lanes  some of its lanes                                   kw_pixels_lanes
  *   kw_result_ahead  asks for what a vector of channels will read
  *
@@ -343,7 +344,21 @@ KW_INLINE kw_rounded kw_round_out(kw_vf v) {
 }
 #elif KW_OUT == 5
 typedef kw_vb kw_rounded;
+#if KW_LANES == 16
+/* What is too small to be converted becomes the least int32, and that saturates as it should; what is too large would become it too. */
+KW_INLINE kw_rounded kw_round_out(kw_vf v) {
+    kw_u16 number;
+    kw_vi i;
+    kw_vb b;
+    v = kw_vmin(kw_all(127.0f), v);
+    __asm__("vcmpordps %1, %1, %0" : "=Yk"(number) : "v"(v));
+    __asm__("vcvtps2dq %1, %0%{%2%}%{z%}" : "=v"(i) : "v"(v), "Yk"(number));
+    __asm__("vpmovsdb %1, %0" : "=v"(b) : "v"(i));
+    return b;
+}
+#else
 KW_INLINE kw_rounded kw_round_out(kw_vf v) { return __builtin_convertvector(kw_nearest(kw_step_clamp(v, -128.0f, 127.0f)), kw_vb); }
+#endif
 #elif KW_OUT == 7
 typedef kw_vb kw_rounded;
 KW_INLINE kw_rounded kw_round_out(kw_vf v) { return (kw_vb) __builtin_convertvector(kw_nearest(kw_step_clamp(v, 0.0f, 255.0f)), kw_vc); }
@@ -412,6 +427,44 @@ KW_INLINE void kw_result_by(const kw_tables *tables, void *p, kw_vf v, kw_place 
 KW_INLINE void kw_pixels_by(const kw_tables *tables, void *p, kw_vf v, kw_place at) {
     at.lanes = (kw_lanes){0, KW_LANES};
     kw_put_rounded(p, kw_round_out(kw_pixels_of(tables, p, v, at)), at.lanes);
+}
+/* What vectors of the same channels have in common: tensors of one element or along channels as vectors, where the others begin, from an
+ * element of the result if theirs are as large. The compiler cannot keep these itself, for each store could change them. */
+typedef struct kw_held {
+    kw_vf vector[KW_EXTRAS];
+    const char *tensor[KW_EXTRAS], *result;
+    kw_i64 from_result[KW_EXTRAS];
+} kw_held;
+
+#define KW_HOLD_FUNCTION(name) KW_HOLD_STEP
+#define KW_HOLD_STEP(v, ...) (v)
+#define KW_HOLD_ONE(type, number) (held.vector[number] = kw_one_##type(at.args->extra[number], 0))
+#define KW_HOLD_CHANNELS(type, number) (held.vector[number] = kw_lanes_##type(at.args->extra[number], at.channel, at.lanes))
+#define KW_HOLD_ROW(type, number) (held.tensor[number] = at.args->extra[number], 0.0f)
+#define KW_HOLD_ELEMENTS(type, number)                                                                                                     \
+    (held.tensor[number] = at.args->extra[number], held.from_result[number] = at.args->extra[number] - at.result, 0.0f)
+KW_INLINE kw_held kw_held_of(kw_place at) {
+    kw_held held;
+    kw_vf v = {0};
+    at.lanes = (kw_lanes){0, KW_LANES};
+    held.result = at.result;
+    KW_EPILOGUE_STEPS(v, KW_HOLD_FUNCTION, KW_HOLD_ONE, KW_HOLD_CHANNELS, KW_HOLD_ROW, KW_HOLD_ELEMENTS)
+    (void)v;
+    return held;
+}
+
+#define KW_HELD_VECTOR(type, number) (held->vector[number])
+#define KW_HELD_ROW(type, number) kw_one_##type(held->tensor[number], at.row)
+#define KW_HELD_ELEMENTS(type, number)                                                                                                     \
+    (KW_BYTES_OF_##type == KW_OUT_BYTES                                                                                                    \
+         ? kw_lanes_##type((const char *)p + held->from_result[number], 0, at.lanes)                                                       \
+         : kw_lanes_##type(held->tensor[number], (const kw_out *)p - (const kw_out *)held->result, at.lanes))
+KW_INLINE void kw_result_held(const kw_tables *tables, const kw_held *held, void *p, kw_vf v, kw_place at) {
+    (void)tables, (void)held;
+    at.lanes = (kw_lanes){0, KW_LANES};
+    v = kw_sums(v);
+    KW_EPILOGUE_STEPS(v, KW_STEP_FUNCTION, KW_HELD_VECTOR, KW_HELD_VECTOR, KW_HELD_ROW, KW_HELD_ELEMENTS)
+    kw_put_rounded(p, kw_round_out(v), at.lanes);
 }
 KW_INLINE void kw_result_x(void *p, kw_vf v, kw_place at) {
     kw_tables tables = kw_tables_of();

@@ -42,7 +42,9 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
 #endif
     }
 #if KW_EPILOGUE
-    if (!KW_EPILOGUE_LONG && kw_writes_all(at)) {
+    if (!KW_EPILOGUE_LONG && at->inside && kw_writes_all(at)) {
+        kw_tables tables = kw_tables_of();
+        kw_held held[] = KW_HOLD_PARTS;
         KW_EACH_SUM(KW_RESULT_SUM)
         return;
     }
@@ -94,8 +96,12 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
     }
 #if KW_EPILOGUE
     kw_channels channels = kw_channels_of(j->a);
+    kw_i64 whole = j->to_padding_count ? j->to_padding[0] / KW_PIXELS : tiles; /* tiles before the first that reaches beyond the image */
 #endif
     for (kw_i64 t = 0; t < tiles; t++) {
+#if KW_EPILOGUE
+        channels.inside = t < whole;
+#endif
         const kw_i64 *from = j->from + t * j->windows * KW_ENTRY, *to = j->to + t * KW_PIXELS;
         for (kw_i64 v = b->begin; v < b->end; v++) {
             kw_i64 channel = kw_first_channel(j->a, v);

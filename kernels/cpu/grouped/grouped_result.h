@@ -15,6 +15,7 @@ typedef struct kw_channels {
     kw_place place;
     kw_i64 first, end;   /* lanes of those written, of KW_CHANNELS */
     kw_i64 bytes, total; /* of the result: its size, its channels */
+    int inside;          /* whether all pixels of the tile exist */
 } kw_channels;
 
 /* Of no vector yet. */
@@ -44,12 +45,11 @@ typedef kw_i64 kw_quarters __attribute__((vector_size(4 * KW_LANES)));
 #define KW_SPILL_SUM(a, i)                                                                                                                 \
     for (int part = 0; part < KW_PARTS_OF_SUM; part++)                                                                                     \
         sums[KW_PARTS_OF_SUM * (i) + part] = KW_PART_OF_SUM(a, part);
-/* Of a vector that is whole. */
+/* Of a vector that is whole and a tile whose pixels all exist. */
 #define KW_RESULT_SUM(a, i)                                                                                                                \
-    if (kw_pixel_exists(at, dst + to[i])) {                                                                                                \
-        kw_result_x(dst + to[i], KW_PART_OF_SUM(a, 0), kw_place_of_part(at, dst + to[i], 0));                                              \
-        if (KW_PARTS_OF_SUM == 2)                                                                                                          \
-            kw_result_x(dst + to[i] + KW_LANES * KW_OUT_BYTES, KW_PART_OF_SUM(a, 1), kw_place_of_part(at, dst + to[i], 1));                \
+    for (int part = 0; part < KW_PARTS_OF_SUM; part++) {                                                                                   \
+        char *p = dst + to[i] + part * KW_LANES * KW_OUT_BYTES;                                                                            \
+        kw_result_held(&tables, &held[part], p, KW_PART_OF_SUM(a, part), kw_place_of_part(at, p, part));                                   \
     }
 
 /* Where a vector of a pixel's is written. A pixel's number is made only where a step asks for it. */
@@ -60,19 +60,28 @@ KW_INLINE kw_place kw_place_of_part(const kw_channels *at, const char *p, kw_i64
     return place;
 }
 
+#if KW_PARTS_OF_SUM == 2
+#define KW_HOLD_PARTS                                                                                                                      \
+    { kw_held_of(at->place), kw_held_of(kw_place_moved(at->place, KW_LANES, 0, 0)) }
+#else
+#define KW_HOLD_PARTS                                                                                                                      \
+    { kw_held_of(at->place) }
+#endif
+
 KW_INLINE int kw_pixel_exists(const kw_channels *at, const char *p) { return (kw_u64)(p - at->place.result) < (kw_u64)at->bytes; }
 
 KW_INLINE int kw_writes_all(const kw_channels *at) { return at->first == 0 && at->end == KW_CHANNELS; }
 
 /* All pixels of a tile. Functions are called for vectors that are not whole, in a loop of their own, so that the other has all registers. */
 KW_INLINE void kw_write_sums(const kw_vf *sums, char *dst, const kw_i64 *to, const kw_channels *at) {
-    if (KW_EPILOGUE_LONG && kw_writes_all(at)) {
+    if (kw_writes_all(at)) {
         kw_tables tables = kw_tables_of();
+        kw_held held[] = KW_HOLD_PARTS;
         for (kw_i64 i = 0; i < KW_PIXELS; i++) {
             char *p = dst + to[i];
-            if (!kw_pixel_exists(at, p)) continue;
-            kw_result_by(&tables, p, sums[KW_PARTS_OF_SUM * i], kw_place_of_part(at, p, 0));
-            if (KW_PARTS_OF_SUM == 2) kw_result_by(&tables, p + KW_LANES * KW_OUT_BYTES, sums[2 * i + 1], kw_place_of_part(at, p, 1));
+            if (!at->inside && !kw_pixel_exists(at, p)) continue;
+            for (int part = 0; part < KW_PARTS_OF_SUM; part++, p += KW_LANES * KW_OUT_BYTES)
+                kw_result_held(&tables, &held[part], p, sums[KW_PARTS_OF_SUM * i + part], kw_place_of_part(at, p, part));
         }
         return;
     }

@@ -79,7 +79,12 @@
 
 #define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, (kw_vf)a##pixel##_##v);
 #define KW_SPILL_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_SPILL, pixel)
+#if KW_EPILOGUE
+#define KW_HOLD(pixel, v) kw_held held##v = kw_held_of(kw_place_moved(job->at, (v)*KW_LANES, 0, 0));
+#define KW_STORE(pixel, v) kw_result_held(&tables, &held##v, out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, KW_PLACE(pixel, v));
+#else
 #define KW_STORE(pixel, v) kw_result_x(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, KW_PLACE(pixel, v));
+#endif
 #define KW_PLACE(pixel, v) kw_place_moved(job->at, (v)*KW_LANES, (pixel) % KW_TILE_COLS, (pixel) / KW_TILE_COLS)
 #define KW_STORE_PIXEL(pixel, col, base, distance)                                                                                         \
     if ((col) > 0) {                                                                                                                       \
@@ -98,6 +103,14 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #if KW_X_ZERO
     KW_EACH_VECTOR(KW_MULTIPLY_HEAD, 0)
 #endif
+#endif
+#if KW_EPILOGUE && !KW_TILE_SUMS
+    /* What the steps will read of tensors as large as the result comes while the sums are made. */
+    for (kw_i64 pixel = 0; pixel < KW_TILE_PIXELS; pixel++) {
+        const char *p = job->out + pixel / KW_TILE_COLS * job->out_row + pixel % KW_TILE_COLS * job->out_pixel;
+        for (kw_i64 b = 0; b < KW_BLOCK * KW_OUT_BYTES; b += KW_LINE)
+            kw_result_ahead(p + b, job->at);
+    }
 #endif
     KW_EACH_PIXEL(KW_DECLARE_PIXEL)
     kw_i64 s1 = job->src_pixel, s3 = 3 * s1, s5 = 5 * s1;
@@ -138,6 +151,10 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #if !KW_TILE_SUMS
     if (!KW_EPILOGUE_LONG && kw_tile_whole(job)) {
         char *out = job->out;
+#if KW_EPILOGUE
+        kw_tables tables = kw_tables_of();
+        KW_EACH_VECTOR(KW_HOLD, 0)
+#endif
         KW_EACH_PIXEL(KW_STORE_PIXEL)
         return;
     }
