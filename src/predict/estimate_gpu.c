@@ -55,6 +55,14 @@ static double useful_share(const kw_launch *launch, int64_t units) {
     return (double)blocks / ((double)kw_ceil_div(blocks, units) * (double)units);
 }
 
+static int64_t count_turns(const kw_launch *launch) {
+    int64_t turns = 0;
+    for (int stage = 0; stage < launch->stages; stage++) {
+        turns += launch->turning.stage[stage].images > 0;
+    }
+    return turns;
+}
+
 double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
     const tiles work = count_tiles(config, problem);
     int64_t units = kw_max(1, target->units);
@@ -63,6 +71,10 @@ double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, con
     double products = flops / (work.blocks > 0 ? matrix_rate(problem->dtype) : PLAIN_FLOPS) / cycles_a_ns;
     double shared = work.bytes / CACHE_BYTES / cycles_a_ns;
     double wide = kw_config_axis(config, "index", 32) == 64 ? WIDE_INDEX : 1;
-    double moved = ((double)kw_problem_bytes(problem) + 2 * (double)launch->shared_bytes) / (double)kw_max(1, target->bandwidth);
-    return START_NS + STAGE_NS * (double)kw_max(0, launch->stages - 1) + fmax(wide * fmax(products, shared), moved);
+    double bandwidth = (double)kw_max(1, target->bandwidth), workspace = (double)(launch->shared_bytes - launch->turning.copies_bytes);
+    double moved = ((double)kw_problem_bytes(problem) + 2 * workspace) / bandwidth;
+    int64_t turns = count_turns(launch), own = launch->stages - turns;
+    /* Turning is done before and after all else, and is the same for all kernels. */
+    double turning = (double)turns * STAGE_NS + 2 * (double)launch->turning.copies_bytes / bandwidth;
+    return START_NS + STAGE_NS * (double)kw_max(0, own - 1) + fmax(wide * fmax(products, shared), moved) + turning;
 }

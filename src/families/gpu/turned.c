@@ -57,6 +57,7 @@ static void place_copy(const kw_turn *turn, bool packed, kw_launch *launch) {
     int64_t *end = packed ? &launch->packed_bytes : &launch->shared_bytes, bytes = turn->images * turn->rows * turn->cols * turn->bytes;
     launch->turning.copy[turn->tensor] = (kw_copy){.made = true, .packed = packed, .at = kw_round_up(*end, COPY_ALIGN)};
     *end = launch->turning.copy[turn->tensor].at + bytes;
+    launch->turning.copies_bytes += packed ? 0 : bytes;
     launch->copied_bytes += 2 * (double)bytes;
 }
 
