@@ -92,13 +92,17 @@ KW_DEVICE float kw_extra_value(const kw_u32 *w, int type, int e) {
 
 enum { KW_EXTRA_RUN = 16 }; /* elements of a run */
 
-/* Elements at .. at + count - 1 of a tensor. */
-KW_DEVICE void kw_extra_load(float *to, const char *tensor, int type, kw_i64 at, int count) {
+/* Elements at .. at + count - 1 of a tensor; absent: they are not there, and nothing is read. */
+KW_DEVICE void kw_extra_load(float *to, const char *tensor, int type, kw_i64 at, int count, int absent) {
     int bytes = KW_BYTES_OF(type) * count, access = bytes < 16 ? bytes : 16;
     kw_u32 w[KW_EXTRA_RUN];
     KW_UNROLL
-    for (int b = 0; b < bytes; b += 16)
-        kw_load_run(w + b / 4, tensor + at * KW_BYTES_OF(type) + b, access);
+    for (int b = 0; b < bytes; b += 16) {
+        KW_UNROLL
+        for (int i = 0; i < 4; i++)
+            w[b / 4 + i] = 0;
+        if (!absent) kw_load_run(w + b / 4, tensor + at * KW_BYTES_OF(type) + b, access);
+    }
     KW_UNROLL
     for (int e = 0; e < count; e++)
         to[e] = kw_extra_value(w, type, e);
@@ -107,10 +111,10 @@ KW_DEVICE void kw_extra_load(float *to, const char *tensor, int type, kw_i64 at,
 /* --- runs --- */
 
 /* Of a run's first element, in the result: its number in memory, its channel, its row or pixel. by_rows: the run is of pixels of a channel
- * (channels first), not of channels of a pixel. */
+ * (channels first), not of channels of a pixel. no_row, no_channel: the result has no such one. */
 typedef struct kw_place {
     kw_i64 element, channel, row;
-    int by_rows;
+    int by_rows, no_row, no_channel;
 } kw_place;
 
 /* What the tensors have for the values of a run, or in [0] for all of them. */
@@ -124,12 +128,12 @@ KW_DEVICE void kw_extras_load(kw_extras *extras, const kw_gpu_args *a, kw_place 
     float v = 0.0f;
 #define KW_STEP_NONE(name) KW_STEP_NOTHING
 #define KW_STEP_NOTHING(...) 0.0f
-#define KW_EXTRA_LOAD(type, number, from, elements)                                                                                        \
-    (kw_extra_load(extras->at[number], a->extra[number], KW_TYPE_##type, from, elements), 0.0f)
-#define KW_EXTRA_LOAD_ONE(type, number) KW_EXTRA_LOAD(type, number, 0, 1)
-#define KW_EXTRA_LOAD_CHANNEL(type, number) KW_EXTRA_LOAD(type, number, at.channel, channels)
-#define KW_EXTRA_LOAD_ROW(type, number) KW_EXTRA_LOAD(type, number, at.row, rows)
-#define KW_EXTRA_LOAD_ALL(type, number) KW_EXTRA_LOAD(type, number, at.element, count)
+#define KW_EXTRA_LOAD(type, number, from, elements, absent)                                                                                \
+    (kw_extra_load(extras->at[number], a->extra[number], KW_TYPE_##type, from, elements, absent), 0.0f)
+#define KW_EXTRA_LOAD_ONE(type, number) KW_EXTRA_LOAD(type, number, 0, 1, 0)
+#define KW_EXTRA_LOAD_CHANNEL(type, number) KW_EXTRA_LOAD(type, number, at.channel, channels, at.no_channel)
+#define KW_EXTRA_LOAD_ROW(type, number) KW_EXTRA_LOAD(type, number, at.row, rows, at.no_row)
+#define KW_EXTRA_LOAD_ALL(type, number) KW_EXTRA_LOAD(type, number, at.element, count, at.no_row || at.no_channel)
     KW_EPILOGUE_STEPS(v, KW_STEP_NONE, KW_EXTRA_LOAD_ONE, KW_EXTRA_LOAD_CHANNEL, KW_EXTRA_LOAD_ROW, KW_EXTRA_LOAD_ALL)
 }
 

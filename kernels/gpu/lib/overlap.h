@@ -206,35 +206,42 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
 
 /* --- the epilogue, on the sums where they are --- */
 
-/* A lane has two neighbours each in two rows of an instruction's; with KW_ALIGNS rows begin anywhere, and they are taken one by one. */
+/* A lane has two neighbours each in two rows of an instruction's; with KW_ALIGNS rows begin anywhere, and they are taken one by one. What the
+ * steps read for a piece's columns is asked for together, without a branch between, since each answer takes some hundred cycles; sums that are
+ * beside the result go through the steps for nothing. */
 KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row) {
     const int run = KW_ALIGNS ? 1 : 2;
     int lane = kw_acc_lane(), first = kw_acc_col(lane, 0);
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
+        kw_i64 row_at[2], line[2];
+        int ok[2] = {1, 1};
         KW_UNROLL
         for (int half = 0; half < 2; half++) {
-            int row = first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), ok = 1;
+            int row = first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half);
+            row_at[half] = kw_result_row(a, work, row, &ok[half]);
 #if KW_PITCHED
-            kw_i64 row_at = kw_result_row(a, work, row, &ok), line = work->batch * a->gm + work->row + row;
+            line[half] = work->batch * a->gm + work->row + row;
 #else
-            kw_i64 row_at = kw_result_row(a, work, row, &ok), line = KW_OP == KW_OP_CONV_BWD_WEIGHT ? 0 : kw_place_of(a, row_at).row;
+            line[half] = KW_OP == KW_OP_CONV_BWD_WEIGHT ? 0 : kw_place_of(a, row_at[half]).row;
 #endif
+        }
+        KW_UNROLL
+        for (int piece = 0; piece < KW_TILE_N; piece += KW_PIECE) {
+            int cols;
+            kw_i64 col_at = kw_result_col(a, work, piece, &cols) + first;
+            kw_extras extras[KW_PIECE / 2];
+            cols -= first;
             KW_UNROLL
-            for (int col = 0; col < KW_TILE_N; col += 8) {
-                int cols;
-                kw_i64 col_at = kw_result_col(a, work, col / KW_PIECE * KW_PIECE, &cols) + col % KW_PIECE + first;
-                KW_UNROLL
-                for (int e = 0; e < 2; e += run) {
-                    kw_sum *sum = &sums->at[i].e[col / 2 + 2 * half + e];
-                    float values[2];
-                    kw_place at = {row_at + col_at + e, col_at + e, line, 0};
-                    if (!ok || col % KW_PIECE + first + e >= cols) continue;
-                    kw_run_finish(a, at, sum, values, run);
-                    KW_UNROLL
-                    for (int v = 0; v < run; v++)
-                        sum[v] = values[v];
-                }
+            for (int e = 0; e < KW_PIECE / 2; e += run) {
+                int half = e / 2 % 2, col = e / 4 * 8 + e % 2;
+                kw_place at = {row_at[half] + col_at + col, col_at + col, line[half], 0, !ok[half], col >= cols};
+                kw_extras_load(&extras[e], a, at, run);
+            }
+            KW_UNROLL
+            for (int e = 0; e < KW_PIECE / 2; e++) {
+                kw_sum *sum = &sums->at[i].e[piece / 2 + e];
+                *sum = kw_steps_apply(&extras[e / run * run], (float)*sum, e % run, 0);
             }
         }
     }
@@ -244,11 +251,49 @@ KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums
 /* --- storing --- */
 
 #if !KW_PASSES
+
+#if KW_EPILOGUE
+enum { KW_PUT_AHEAD = 8 }; /* elements whose tensors are asked for together */
+
+/* Through the epilogue; else as kw_sums_put() does it. */
+KW_DEVICE void kw_sums_put_finished(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
+    int lane = kw_acc_lane();
+    KW_UNROLL
+    for (int from = 0; from < KW_REPEAT_M * KW_ACC_N; from += KW_PUT_AHEAD) {
+        const int i = from / KW_ACC_N;
+        kw_extras extras[KW_PUT_AHEAD];
+        kw_i64 at[KW_PUT_AHEAD];
+        int ok[KW_PUT_AHEAD];
+        KW_UNROLL
+        for (int n = 0; n < KW_PUT_AHEAD; n++) {
+            int e = from % KW_ACC_N + n, row = first_row + i * KW_INST_M + kw_acc_row(lane, e / 2 % 2 * 2),
+                col = e / 4 * 8 + kw_acc_col(lane, e % 2);
+            kw_i64 line = work->row + row, across = work->col + col;
+            ok[n] = 1;
+            at[n] = kw_direct_row(a, work, row, &ok[n]) + kw_direct_col(a, work, col, &ok[n]);
+            kw_place place = {at[n], KW_TURNED ? line : across, work->batch * a->gm + (KW_TURNED ? across : line), 0, !ok[n], !ok[n]};
+            kw_extras_load(&extras[n], a, place, 1);
+        }
+        KW_UNROLL
+        for (int n = 0; n < KW_PUT_AHEAD; n++) {
+            float value = kw_steps_apply(&extras[n], (float)sums->at[i].e[from % KW_ACC_N + n], 0, 0);
+            if (ok[n]) kw_store_values(kw_result(a) + at[n] * KW_OUT_BYTES, &value, 1);
+        }
+    }
+}
+#endif
+
 /* Each lane its own sums, as elements of the result or of the part's slice. A lane has two neighbours each in two rows. */
 KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
     int lane = kw_acc_lane(), parts = kw_to_workspace(a), two = !KW_TURNED && a->gn % 2 == 0;
 #if KW_PITCHED
     two = two && (kw_result_line(a) | kw_result_batch(a)) % 2 == 0;
+#endif
+#if KW_EPILOGUE
+    if (!parts) {
+        kw_sums_put_finished(a, work, sums, first_row);
+        return;
+    }
 #endif
     char *to = parts ? a->shared + work->part * a->params.elements * 4 : kw_result(a);
     KW_UNROLL
@@ -266,19 +311,6 @@ KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_s
             KW_UNROLL
             for (int j = 0; j < 2; j++)
                 at[j] = to + (row[half] + kw_direct_col(a, work, e / 4 * 8 + kw_acc_col(lane, j), &ok[j])) * (parts ? 4 : KW_OUT_BYTES);
-#if KW_EPILOGUE
-            if (!parts) {
-                kw_i64 line = work->row + first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half);
-                KW_UNROLL
-                for (int j = 0; j < 2; j++) {
-                    kw_i64 col = work->col + e / 4 * 8 + kw_acc_col(lane, j);
-                    kw_place place = {(at[j] - to) / KW_OUT_BYTES, KW_TURNED ? line : col, work->batch * a->gm + (KW_TURNED ? col : line),
-                                      0};
-                    if (ok[j]) kw_finish_run(at[j], a, place, &sums->at[i].e[e + j], 1);
-                }
-                continue;
-            }
-#endif
             if (parts) {
                 w[0] = kw_bits(sums->at[i].e[e]), w[1] = kw_bits(sums->at[i].e[e + 1]);
             } else {

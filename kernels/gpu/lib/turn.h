@@ -98,41 +98,36 @@ KW_DEVICE void kw_turn_square(char *lds, const char *from, char *to, kw_i64 rows
 
 /* --- few rows --- */
 
+/* Elements of the result follow each other from thread to thread; a thread's next one is KW_TURN_THREADS on, which takes no division. */
 KW_DEVICE void kw_turn_few(char *lds, const char *from, char *to, int rows, kw_i64 cols, int number, const int bytes) {
-    const int run = 16 / bytes, line = KW_TURN_FEW_LINE / bytes;
-    kw_i64 first = (kw_i64)number * line;
-    int some = (int)kw_min64(cols - first, line), each = cols * bytes % 16 == 0 ? 16 : bytes, accesses = KW_TURN_FEW_LINE / each;
-    int wide = rows * cols * bytes % 16 == 0, all = some * rows;
+    kw_i64 first = (kw_i64)number * (KW_TURN_FEW_LINE / bytes), pitch = cols * bytes;
+    int line = (int)kw_min64(pitch - first * bytes, KW_TURN_FEW_LINE), all = line / bytes * rows, wide = pitch % 16 == 0;
+    int each = wide ? 16 : bytes, accesses = KW_TURN_FEW_LINE / each, at = kw_thread();
+    int col = at / rows, row = at - col * rows, cols_on = KW_TURN_THREADS / rows, rows_on = KW_TURN_THREADS - cols_on * rows;
     from += first * bytes;
-    to += first * rows * bytes;
-    for (int item = kw_thread(); item < rows * accesses; item += KW_TURN_THREADS) {
-        int row = item / accesses, at = item % accesses * each;
+    to += (first * rows + at) * bytes;
+    KW_ROLLED
+    for (int item = at; item < rows * accesses; item += KW_TURN_THREADS) {
+        int of = item / accesses, byte = item % accesses * each;
         kw_u32 w[4];
-        if (at >= some * bytes) continue;
-        if (each == 16) {
-            kw_load_run(w, from + row * cols * bytes + at, 16);
-            kw_store_run(lds + row * KW_TURN_FEW_LINE + at, w, 16);
+        if (byte >= line) continue;
+        if (wide) {
+            kw_load_run(w, from + of * pitch + byte, 16);
+            kw_store_run(lds + of * KW_TURN_FEW_LINE + byte, w, 16);
         } else {
-            kw_load_run(w, from + row * cols * bytes + at, bytes);
-            kw_store_run(lds + row * KW_TURN_FEW_LINE + at, w, bytes);
+            kw_load_run(w, from + of * pitch + byte, bytes);
+            kw_store_run(lds + of * KW_TURN_FEW_LINE + byte, w, bytes);
         }
     }
     kw_barrier();
     KW_ROLLED
-    for (int at = kw_thread() * run; at < all; at += KW_TURN_THREADS * run) {
-        int col = at / rows, row = at - col * rows, whole = wide && at + run <= all;
-        kw_u32 w[4] = {0, 0, 0, 0};
-        KW_UNROLL
-        for (int e = 0; e < run; e++) {
-            kw_u32 element = 0;
-            if (at + e < all) element = kw_turn_element(lds + row * KW_TURN_FEW_LINE + col * bytes, bytes);
-            if (!whole && at + e < all) kw_store_run(to + (kw_i64)(at + e) * bytes, &element, bytes);
-            w[e * bytes / 4] |= element << e * bytes % 4 * 8;
-            row++;
-            col += row == rows;
-            row = row == rows ? 0 : row;
-        }
-        if (whole) kw_store_run(to + (kw_i64)at * bytes, w, 16);
+    for (; at < all; at += KW_TURN_THREADS) {
+        kw_u32 element = kw_turn_element(lds + row * KW_TURN_FEW_LINE + col * bytes, bytes);
+        kw_store_run(to, &element, bytes);
+        to += KW_TURN_THREADS * bytes;
+        row += rows_on;
+        col += cols_on;
+        if (row >= rows) row -= rows, col++;
     }
 }
 
