@@ -184,7 +184,8 @@ static dnnl_status_t bind_peer(layer *l, const session *s) {
         if (!status && i == 1) {
             void *weights = NULL;
             kw_problem flat = {.op = KW_GEMM, .dtype = l->problem.dtype, .layout = KW_RRR};
-            flat.gemm = (kw_gemm_dims){1, 1, 1, (int64_t)(dnnl_memory_desc_get_size(desc) / kw_dtype_size(flat.dtype))};
+            flat.gemm =
+                (kw_gemm_dims){.batch = 1, .m = 1, .n = 1, .k = (int64_t)(dnnl_memory_desc_get_size(desc) / kw_dtype_size(flat.dtype))};
             kw_fill fill = kw_fill_real(&flat, 2);
             dnnl_memory_get_data_handle(l->memory[i], &weights);
             kw_fill_tensor(&fill, &flat, KW_W, 0, flat.gemm.k, weights);

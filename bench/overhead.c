@@ -36,7 +36,7 @@ static void close_session(session *s) {
 
 static kw_problem small_gemm(int i) {
     kw_problem problem = {.op = KW_GEMM, .dtype = KW_FP32, .layout = KW_RRR};
-    problem.gemm = (kw_gemm_dims){1, 28, 64, 64 + i};
+    problem.gemm = (kw_gemm_dims){.batch = 1, .m = 28, .n = 64, .k = 64 + i};
     return problem;
 }
 
@@ -187,7 +187,7 @@ static kw_status time_run(kw_error *err) {
     float x = 1, w = 2, y = 0;
     kw_status status = open_session(&s, "", err);
     kw_problem problem = small_gemm(0);
-    problem.gemm = (kw_gemm_dims){1, 1, 1, 1};
+    problem.gemm = (kw_gemm_dims){.batch = 1, .m = 1, .n = 1, .k = 1};
     kw_plan_options options = {.size = sizeof(kw_plan_options), .mode = KW_FROZEN};
     status = status ? status : kw_plan_create(&s.plan, s.context, &problem, &options, err);
     if (!status) {

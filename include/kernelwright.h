@@ -97,8 +97,12 @@ typedef enum kw_dtype {
  * C and K per group; channels first: x NGC(D)(H)W, w GKC(Z)(Y)X, y NGK(D)(H)W. */
 typedef enum kw_layout { KW_RCR = 0, KW_RRR, KW_CRR, KW_CCR, KW_CHANNELS_LAST, KW_CHANNELS_FIRST, KW_LAYOUT_COUNT } kw_layout;
 
+/* groups above 0: a grouped product, as of a mixture of experts: many products in one launch whose n and k are the same and whose rows are
+ * known only when it runs. The rows of A lie behind each other, group by group, so do those of C; B has a matrix for each group. m is the
+ * room: rows of all groups together, at most; batch is 1, A is row-major (KW_RCR, KW_RRR). kw_tensors.ends says which rows are whose. */
 typedef struct kw_gemm_dims {
     int64_t batch, m, n, k;
+    int64_t groups; /* 0: one product */
 } kw_gemm_dims;
 
 /* Spatial triples are ordered depth, height, width. A 2D problem has extent 1 in depth (stride 1, padding 0, dilation 1),
@@ -114,7 +118,8 @@ typedef struct kw_conv_dims {
 /* In the order of the steps v becomes, element by element and in fp32:
  *     v + t, v t, with a tensor t: of the result's own shape and memory order (ADD, MULTIPLY), of one value for each channel of the result
  *     (BIAS, SCALE_CHANNEL), of one for each of its pixels or rows (SCALE_ROW), or of one value (SCALE). Of ADD a t is added, a=1 if not
- *     said. A channel is one of y's K (backward data: of x's C), a column of a product; backward weight has neither channels nor rows.
+ *     said. A channel is one of y's K (backward data: of x's C), a column of a product, of a grouped one a column
+ *     of a group, group by group; backward weight has neither channels nor rows.
  *     relu: max(v, 0). clamp: min(max(v, a), b). leaky_relu: v > 0 ? v : a v. sigmoid: 1 / (1 + exp(-v)). tanh. silu: v sigmoid(v).
  *     gelu: v (1 + erf(v / sqrt 2)) / 2. gelu_tanh: v (1 + tanh(sqrt(2 / pi) (v + 0.044715 v^3))) / 2 (D. Hendrycks, K. Gimpel, Gaussian
  *     Error Linear Units). hardswish: v min(max(v + 3, 0), 6) / 6 (A. Howard et al., Searching for MobileNetV3).
@@ -502,6 +507,10 @@ typedef struct kw_tensors {
     const void
         *extra[KW_EXTRA_MAX]; /* those of the epilogue, in the order of its steps; aligned as x is. One that has the result's shape and
                                         type may be the result itself: each element is read before it is written */
+    /* Of a grouped product (kw_gemm_dims.groups), one for each group: its rows are ends[g - 1] .. ends[g] - 1, of the first 0 .. ends[0] -
+     * 1; none where the two are the same. Ascending, at most m. Rows behind the last end are not written. Memory of the device, read when the
+     * kernel runs; on a CPU the call refuses ends that descend or are above m, on a GPU the kernel takes the nearest that are possible. */
+    const int32_t *ends;
 } kw_tensors;
 
 /* Runs the kernel. Checks addresses, queues at most four launches (and packs weights among them, where they are not packed already); takes

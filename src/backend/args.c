@@ -14,6 +14,7 @@ void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_laun
     args->reorder = launch->reorder;
     if (problem->op == KW_GEMM) {
         args->batch = problem->gemm.batch;
+        args->groups = problem->gemm.groups ? problem->gemm.groups : 1;
         args->gm = problem->gemm.m;
         args->gn = problem->gemm.n;
         args->gk = problem->gemm.k;
@@ -46,6 +47,7 @@ void kw_args_point(kw_kernel_args *args, const kw_launch_memory *memory) {
     args->x = memory->tensor[KW_X];
     args->w = memory->tensor[KW_W];
     args->y = memory->tensor[KW_Y];
+    args->ends = memory->ends;
     args->packed = memory->packed;
     args->shared = memory->shared;
     for (int i = 0; i < KW_EXTRAS; i++) {

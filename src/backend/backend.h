@@ -17,6 +17,7 @@ typedef struct kw_bound kw_bound;
 typedef struct kw_launch_memory {
     void *tensor[KW_TENSOR_COUNT];
     const void *extra[KW_EXTRA_MAX]; /* of the epilogue */
+    const int32_t *ends;             /* of a grouped product */
     void *packed, *shared, *threads;
 } kw_launch_memory;
 

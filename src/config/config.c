@@ -158,13 +158,27 @@ static bool take_layout(kw_config *config, kw_word word) {
     return taken;
 }
 
+/* The word of a config for grouped products. */
+static const char grouped_word[] = "grouped";
+
+static bool take_grouped(kw_config *config, kw_word word, kw_status *status, kw_error *err) {
+    if (!kw_word_is(word, grouped_word)) {
+        return false;
+    }
+    if (config->row_groups) {
+        *status = kw_fail(err, KW_MALFORMED, "config: %.*s stands twice; give it once", KW_WORD(word));
+    }
+    config->row_groups = true;
+    return true;
+}
+
 kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
     kw_scan scan = kw_scan_string(text);
     *config = (kw_config){0};
     kw_status status = parse_family(config, &scan, err);
     uint32_t seen = 0;
     for (kw_word word; !status && kw_scan_word(&scan, &word);) {
-        if (!take_layout(config, word) && !take_special(config, word, &status, err)) {
+        if (!take_layout(config, word) && !take_special(config, word, &status, err) && !take_grouped(config, word, &status, err)) {
             status = parse_axis(config, word, &seen, err);
         }
     }
@@ -248,6 +262,10 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
     if (config->first) {
         line_put_text(&to, " layout=first");
     }
+    if (config->row_groups) {
+        line_put_text(&to, " ");
+        line_put_text(&to, grouped_word);
+    }
     if (!kw_epilogue_is_none(&config->epilogue)) {
         char words[KW_PROBLEM_TEXT_MAX];
         kw_line line = {words, sizeof words, 0};
@@ -286,6 +304,10 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
     if (config->mixed && (config->dtype != KW_INT8 || config->x_dtype != KW_UINT8)) {
         return kw_fail(err, KW_ILLEGAL, "config: x=%s of %s is no kernel's; x has another type in int8 x=uint8 alone",
                        kw_dtype_name(config->x_dtype), kw_dtype_name(config->dtype));
+    }
+    if (config->row_groups && (!family->row_groups || config->op != KW_GEMM)) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule row_groups: its kernels have one product a launch; run each group by itself",
+                       family->name);
     }
     if (kw_epilogue_zero_x(&config->epilogue) && !family->quantized) {
         return kw_fail(err, KW_ILLEGAL,
@@ -339,7 +361,8 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
                        kw_dtype_name(problem->dtype));
     }
     if (!kw_config_suits(config, problem)) {
-        return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue, type of x or pitched=1 is not as the problem wants it", family->name);
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue, type of x, groups or pitched=1 is not as the problem wants it",
+                       family->name);
     }
     if (config->first != wants_turns(family, problem)) {
         return kw_fail(err, KW_NO_KERNEL, "%s: the config's layout is not the problem's", family->name);
@@ -355,12 +378,12 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
 }
 
 bool kw_config_is_plain(const kw_config *config) {
-    return !config->mixed && !config->first && !config->pitched && kw_epilogue_is_none(&config->epilogue);
+    return !config->mixed && !config->first && !config->pitched && !config->row_groups && kw_epilogue_is_none(&config->epilogue);
 }
 
 bool kw_config_suits(const kw_config *config, const kw_problem *problem) {
     return kw_epilogue_equal(&config->epilogue, &problem->epilogue) && config->mixed == problem->mixed &&
-           (!config->mixed || config->x_dtype == problem->x_dtype) &&
+           (!config->mixed || config->x_dtype == problem->x_dtype) && config->row_groups == kw_problem_is_grouped(problem) &&
            config->pitched == (config->family->pitched_text && !kw_problem_is_dense(problem));
 }
 
@@ -372,6 +395,7 @@ kw_config kw_config_special(const kw_config *config, const kw_problem *problem) 
     special.mixed = problem->mixed;
     special.x_dtype = problem->mixed ? problem->x_dtype : KW_FP32;
     special.pitched = config->family->pitched_text && !kw_problem_is_dense(problem);
+    special.row_groups = kw_problem_is_grouped(problem);
     return special;
 }
 
@@ -395,7 +419,8 @@ kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw
 bool kw_config_equal(const kw_config *a, const kw_config *b) {
     return a->family == b->family && a->op == b->op && a->dtype == b->dtype &&
            !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count) && kw_epilogue_equal(&a->epilogue, &b->epilogue) &&
-           a->mixed == b->mixed && (!a->mixed || a->x_dtype == b->x_dtype) && a->first == b->first && a->pitched == b->pitched;
+           a->mixed == b->mixed && (!a->mixed || a->x_dtype == b->x_dtype) && a->first == b->first && a->pitched == b->pitched &&
+           a->row_groups == b->row_groups;
 }
 
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback) {

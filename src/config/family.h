@@ -33,8 +33,9 @@ typedef struct kw_config {
     kw_epilogue epilogue; /* that its text applies */
     bool mixed;           /* x has type x_dtype instead */
     kw_dtype x_dtype;
-    bool first;   /* tensors have their channels first; stages of the text turn them (kw_family.turns) */
-    bool pitched; /* it reads steps from line to line; only of families with pitched_text */
+    bool first;      /* tensors have their channels first; stages of the text turn them (kw_family.turns) */
+    bool pitched;    /* it reads steps from line to line; only of families with pitched_text */
+    bool row_groups; /* it is for grouped products */
 } kw_config;
 
 /* A kernel runs as up to eight stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
@@ -142,6 +143,7 @@ struct kw_family {
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     bool pitched_text;    /* and these by a text of their own: kw_config.pitched */
+    bool row_groups;      /* its text has KW_ROW_GROUPS: grouped products (kw_gemm_dims.groups) */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;

@@ -5,6 +5,7 @@
 #include "config/team.h"
 #include "dispatch/choose/choose.h"
 #include "dispatch/plan.h"
+#include "problem/groups/groups.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -245,6 +246,20 @@ static kw_status read_extras(kw_launch_memory *memory, const kw_plan *plan, cons
     return KW_OK;
 }
 
+static kw_status read_ends(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
+    const kw_problem *problem = &plan->impl->key.problem;
+    memory->ends = tensors->ends;
+    if (!memory->ends) {
+        return kw_fail(err, KW_ILLEGAL, "ends is NULL; the product has %" PRId64 " groups of rows, and ends says where each of them ends",
+                       problem->gemm.groups);
+    }
+    if ((uintptr_t)memory->ends % sizeof *memory->ends) {
+        return kw_fail(err, KW_ILLEGAL, "ends at %p is not aligned to %zu bytes", (const void *)memory->ends, sizeof *memory->ends);
+    }
+    /* A device's memory is not read here. */
+    return kw_target_is_gpu(plan->impl->context->target) ? KW_OK : kw_group_ends_check(problem, memory->ends, err);
+}
+
 /* What a launch is given: checked, and the workspace cut. */
 static kw_status read_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
     const kw_plan_impl *impl = plan->impl;
@@ -263,6 +278,12 @@ static kw_status read_tensors(kw_launch_memory *memory, const kw_plan *plan, con
     }
     if (impl->key.problem.epilogue.count) {
         status = read_extras(memory, plan, tensors, err);
+        if (status) {
+            return status;
+        }
+    }
+    if (kw_problem_is_grouped(&impl->key.problem)) {
+        status = read_ends(memory, plan, tensors, err);
         if (status) {
             return status;
         }

@@ -39,7 +39,8 @@ typedef struct source_writer {
 
 /* Whether the library was compiled with the file as well, so that the two must be the same. */
 static bool is_shared_with_host(const char *name) {
-    static const char *const shared[] = {"args.h", "resources.h", "sizes.h", "kernel_params.h", "kernel_abi.h", "emu_abi.h"};
+    static const char *const shared[] = {"args.h",       "resources.h", "sizes.h",     "kernel_params.h",
+                                         "kernel_abi.h", "emu_abi.h",   "row_groups.h"};
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         if (!strcmp(last, shared[i])) {
@@ -197,6 +198,10 @@ static void add_gpu(source_writer *w) {
     }
     add_file(w, preludes[w->code.dialect]);
     add_file(w, "prelude/gpu.h");
+    if (w->config->row_groups) {
+        kw_text_add(w->text, "#define KW_GROUP_FUNCTION KW_DEVICE\n");
+        add_file(w, "prelude/row_groups.h");
+    }
     if (!kw_epilogue_is_bare(&w->config->epilogue)) {
         add_file(w, "prelude/epilogue_gpu.h");
     }
@@ -214,9 +219,13 @@ static void add_cpu(source_writer *w) {
     kw_text_addf(w->text, "#define KW_BACKWARD %d\n#define KW_OUT %d\n", config->op == KW_CONV_BWD_DATA, kw_config_output(config));
     kw_text_addf(w->text, "#define KW_X_UNSIGNED %d\n", config->mixed);
     kw_epilogue_emit(w->text, config);
+    kw_text_addf(w->text, "#define KW_ROW_GROUPS %d\n", config->row_groups);
     add_file(w, "prelude/cpu.h");
     if (!kw_epilogue_is_bare(&config->epilogue)) {
         add_file(w, "prelude/epilogue_cpu.h");
+    }
+    if (config->row_groups) {
+        add_file(w, "prelude/row_groups.h");
     }
     if (math == KW_MATH_AMX) {
         char why[64];

@@ -9,6 +9,7 @@
 #include "base/math.h"
 #include "config/workspace.h"
 #include "problem/epilogue.h"
+#include "problem/groups/groups.h"
 #include "problem/outcome.h"
 
 #include <stdio.h>
@@ -87,8 +88,29 @@ static kw_status open_extras(kw_bench *bench, int set, void *host[KW_EXTRA_MAX],
     return status;
 }
 
+/* The ends of groups; *host is the caller's to free. The exact set leaves rows behind the last one, which stay as they are. */
+static kw_status open_ends(kw_bench *bench, int set, int32_t **host, kw_error *err) {
+    if (!kw_problem_is_grouped(&bench->problem)) {
+        return KW_OK;
+    }
+    kw_buffer *buffer = &bench->set[set].ends;
+    size_t bytes = (size_t)bench->problem.gemm.groups * sizeof **host;
+    *host = malloc(bytes);
+    if (!*host) {
+        return kw_fail_memory(err, "the ends of groups");
+    }
+    kw_group_ends_draw(*host, &bench->problem, bench->set[set].fill.seed + (uint64_t)set, set == KW_SET_REAL);
+    kw_status status = kw_buffer_open(buffer, bench->backend, bench->device, "ends", (int64_t)bytes, err);
+    if (!status) {
+        kw_buffer_shift(buffer, set == KW_SET_EXACT ? (int)sizeof **host : 0);
+        status = kw_buffer_write(buffer, *host, err);
+    }
+    return status ? status : kw_buffer_hash(buffer, &bench->set[set].ends_hash, err);
+}
+
 static kw_status open_bench_set(kw_bench *bench, int set, const kw_fill *fill, kw_error *err) {
     void *host[KW_TENSOR_COUNT] = {0}, *extras[KW_EXTRA_MAX] = {0};
+    int32_t *ends = NULL;
     bench->set[set].fill = *fill;
     kw_status status = KW_OK;
     for (int t = 0; t < KW_TENSOR_COUNT && !status; t++) {
@@ -104,10 +126,13 @@ static kw_status open_bench_set(kw_bench *bench, int set, const kw_fill *fill, k
         status = open_tensor(bench, set, tensor, host[t], err);
     }
     status = status ? status : open_extras(bench, set, extras, err);
+    status = status ? status : open_ends(bench, set, &ends, err);
     if (!status) {
-        status =
-            kw_expected_make(&bench->set[set].expected, &bench->problem, fill, (const void *const *)host, (const void *const *)extras, err);
+        kw_group_memory memory = {{host[KW_X], host[KW_W], host[KW_Y]}, {0}};
+        memcpy(memory.extra, extras, sizeof extras);
+        status = kw_expected_make(&bench->set[set].expected, &bench->problem, fill, &memory, ends, err);
     }
+    free(ends);
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
         free(host[t]);
     }
@@ -171,6 +196,7 @@ void kw_bench_close(kw_bench **bench) {
         for (int i = 0; i < KW_EXTRA_MAX; i++) {
             kw_buffer_close(&(*bench)->set[set].extra[i]);
         }
+        kw_buffer_close(&(*bench)->set[set].ends);
         kw_expected_drop(&(*bench)->set[set].expected);
     }
     kw_buffer_close(&(*bench)->result);
@@ -253,6 +279,7 @@ kw_launch_memory kw_prepared_memory(const kw_prepared *ready, int set, bool with
     for (int i = 0; i < KW_EXTRA_MAX; i++) {
         memory.extra[i] = bench->set[set].extra[i].start;
     }
+    memory.ends = (const int32_t *)(const void *)bench->set[set].ends.start;
     memory.tensor[kw_problem_result(&bench->problem)] = bench->result.start;
     if (!with_w) {
         memory.tensor[KW_W] = bench->poison_w.start;

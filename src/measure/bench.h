@@ -14,6 +14,8 @@ typedef struct kw_bench_set {
     uint64_t hash[KW_TENSOR_COUNT];    /* of what was filled in */
     kw_buffer extra[KW_EXTRA_MAX];     /* what the epilogue reads */
     uint64_t extra_hash[KW_EXTRA_MAX];
+    kw_buffer ends; /* of a grouped product */
+    uint64_t ends_hash;
     kw_fill fill;
     kw_expected expected;
 } kw_bench_set;

@@ -34,6 +34,9 @@ static kw_status prepare_check(kw_prepared *ready, int set, unsigned char byte, 
             status = kw_buffer_guard(&bench->set[set].extra[i], byte, err);
         }
     }
+    if (!status && bench->set[set].ends.memory) {
+        status = kw_buffer_guard(&bench->set[set].ends, byte, err);
+    }
     return status;
 }
 
@@ -45,7 +48,8 @@ static kw_status check_guards(const kw_prepared *ready, int set, kw_error *err) 
                                   &ready->threads,
                                   &bench->set[set].tensor[KW_X],
                                   &bench->set[set].tensor[KW_W],
-                                  &bench->set[set].tensor[KW_Y]};
+                                  &bench->set[set].tensor[KW_Y],
+                                  &bench->set[set].ends};
     kw_status status = KW_OK;
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers && !status; i++) {
         status = buffers[i]->memory ? kw_buffer_intact(buffers[i], err) : KW_OK;
@@ -102,6 +106,11 @@ static kw_status check_inputs_intact(const kw_prepared *ready, int set, kw_error
         if (hash != data->extra_hash[i]) {
             return kw_fail(err, KW_FAILED, "%s: changed, though it is only to be read", data->extra[i].name);
         }
+    }
+    if (data->ends.memory) {
+        uint64_t hash = 0;
+        kw_status status = kw_buffer_hash(&data->ends, &hash, err);
+        return status || hash == data->ends_hash ? status : kw_fail(err, KW_FAILED, "ends: changed, though it is only to be read");
     }
     return KW_OK;
 }

@@ -133,10 +133,28 @@ static kw_status check_conv(const kw_conv_dims *conv, kw_error *err) {
     return good ? KW_OK : fail_overflow("the number of operations (counted over the padded input)", err);
 }
 
+static kw_status check_groups(const kw_problem *problem, kw_error *err) {
+    const kw_gemm_dims *gemm = &problem->gemm;
+    if (gemm->groups && gemm->batch != 1) {
+        return kw_fail(err, KW_ILLEGAL, "problem: b=%" PRId64 " of a product with g=%" PRId64 " groups is not possible; use b1",
+                       gemm->batch, gemm->groups);
+    }
+    if (gemm->groups && problem->layout != KW_RCR && problem->layout != KW_RRR) {
+        return kw_fail(err, KW_ILLEGAL, "problem: layout %s with g=%" PRId64 " groups: a group is whole rows of A, so use rcr or rrr",
+                       kw_layout_name(problem->layout, 0), gemm->groups);
+    }
+    if (gemm->groups && (gemm->m > INT32_MAX / 2 || gemm->groups > INT32_MAX / 2)) {
+        return kw_fail(err, KW_ILLEGAL, "problem: m=%" PRId64 " rows of g=%" PRId64 " groups; both are counted in 30 bits, so use less",
+                       gemm->m, gemm->groups);
+    }
+    return KW_OK;
+}
+
 static kw_status check_gemm(const kw_gemm_dims *gemm, kw_error *err) {
     bool good = true;
+    int64_t weights = kw_max(gemm->batch, gemm->groups);
     kw_mul(16, kw_mul(gemm->batch, kw_mul(gemm->m, gemm->k, &good), &good), &good);
-    kw_mul(16, kw_mul(gemm->batch, kw_mul(gemm->k, gemm->n, &good), &good), &good);
+    kw_mul(16, kw_mul(weights, kw_mul(gemm->k, gemm->n, &good), &good), &good);
     kw_mul(16, kw_mul(gemm->batch, kw_mul(gemm->m, gemm->n, &good), &good), &good);
     if (!good) {
         return fail_overflow("a tensor's size in bytes", err);
@@ -188,7 +206,10 @@ kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
     if (status) {
         return status;
     }
-    status = problem->op == KW_GEMM ? check_gemm(&problem->gemm, err) : check_conv(&problem->conv, err);
+    status = problem->op == KW_GEMM ? check_groups(problem, err) : KW_OK;
+    if (!status) {
+        status = problem->op == KW_GEMM ? check_gemm(&problem->gemm, err) : check_conv(&problem->conv, err);
+    }
     status = status ? status : kw_pitches_check(problem, err);
     return status && err && strncmp(err->text, "problem:", 8) ? name_problem(problem, err) : status;
 }

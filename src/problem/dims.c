@@ -3,6 +3,7 @@
 
 static const kw_dim gemm_dims[] = {
     {'b', false, 1, 1, offsetof(kw_problem, gemm.batch), 0, "1", "products in the batch"},
+    {'g', false, 0, 0, offsetof(kw_problem, gemm.groups), 0, "8", "groups of rows"},
     {'m', false, 1, KW_DIM_NEEDED, offsetof(kw_problem, gemm.m), 0, "128", "rows of A and C"},
     {'n', false, 1, KW_DIM_NEEDED, offsetof(kw_problem, gemm.n), 0, "64", "columns of B and C"},
     {'k', false, 1, KW_DIM_NEEDED, offsetof(kw_problem, gemm.k), 0, "256", "columns of A, rows of B"},

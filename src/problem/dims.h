@@ -12,7 +12,7 @@ enum { KW_DIMS_MAX = 9 };    /* rows of the longer table */
 typedef struct kw_dim {
     char letter;
     bool spatial; /* a list of ndim extents; else one number */
-    int64_t low;  /* the lowest legal value, which is also that of an unused axis */
+    int64_t low;  /* the lowest legal value, which is also that of an unused axis; a single number of 0 is not there, nor in the text */
     int64_t fallback;
     size_t offset; /* of the field in kw_problem */
     size_t back;   /* of the field for the far edge, written behind ':'; 0: there is none */

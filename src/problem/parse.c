@@ -90,8 +90,8 @@ static kw_status fail_unknown_word(const kw_problem *problem, kw_word word, kw_e
         snprintf(hint, sizeof hint, "; a type stands once");
     }
     return kw_fail(err, KW_MALFORMED, "problem: word \"%.*s\" is not known%s; sizes of %s are %s, layouts %s, dtypes " KW_DTYPE_WORDS(", "),
-                   KW_WORD(word), hint, kw_op_name(problem->op), gemm ? "b m n k lda ldb ldc stridea strideb stridec" : "n g c k i f s p d",
-                   layouts);
+                   KW_WORD(word), hint, kw_op_name(problem->op),
+                   gemm ? "b g m n k lda ldb ldc stridea strideb stridec" : "n g c k i f s p d", layouts);
 }
 
 /* Takes a word that is an operation, a type or a layout. */

@@ -19,7 +19,8 @@ static kw_matrix dense_matrix(const kw_problem *problem, kw_tensor tensor) {
     bool columns = (tensor == KW_X && (problem->layout == KW_CRR || problem->layout == KW_CCR)) ||
                    (tensor == KW_W && (problem->layout == KW_RCR || problem->layout == KW_CCR));
     int64_t rows = tensor == KW_W ? d->k : d->m, cols = tensor == KW_X ? d->k : d->n;
-    kw_matrix m = {.batch = d->batch, .lines = columns ? cols : rows, .length = columns ? rows : cols, .columns = columns};
+    int64_t batch = tensor == KW_W && d->groups ? d->groups : d->batch;
+    kw_matrix m = {.batch = batch, .lines = columns ? cols : rows, .length = columns ? rows : cols, .columns = columns};
     m.line_step = m.length;
     m.batch_step = saturated(m.length, m.lines);
     return m;

@@ -21,6 +21,9 @@ size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) 
     for (const kw_dim *dim = kw_dims(problem->op); dim->letter; dim++) {
         int first = dim->spatial ? 3 - ndim : 0, count = dim->spatial ? ndim : 1;
         const int64_t *values = kw_dim_value(problem, dim->offset) + first;
+        if (!dim->spatial && !dim->low && !*values) {
+            continue;
+        }
         kw_line_addf(&line, " %c", dim->letter);
         print_list(&line, values, count);
         const int64_t *back = dim->back ? kw_dim_value(problem, dim->back) + first : values;

@@ -85,6 +85,9 @@ static residues count_residues(const kw_conv_dims *conv, int axis) {
 kw_gemm_view kw_problem_view(const kw_problem *problem) {
     if (problem->op == KW_GEMM) {
         const kw_gemm_dims *gemm = &problem->gemm;
+        if (gemm->groups) {
+            return (kw_gemm_view){gemm->groups, kw_ceil_div(gemm->m, gemm->groups), gemm->n, gemm->k, 1};
+        }
         return (kw_gemm_view){gemm->batch, gemm->m, gemm->n, gemm->k, 1};
     }
     const kw_conv_dims *conv = &problem->conv;

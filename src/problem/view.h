@@ -5,7 +5,8 @@
 
 #include "base/status.h"
 
-/* gm x gn x gk, batch times. Taps that fall into the padding count. For backward data, phases is the number of sub-problems (one walk of
+/* gm x gn x gk, batch times; of a grouped product gm is the mean of its groups.
+ * Taps that fall into the padding count. For backward data, phases is the number of sub-problems (one walk of
  * each axis) with at least one tap, and gm and gk are the largest that one of them has; kw_problem_walk gives each. All three are 0
  * where every tap falls beside the input, so that x is all zero. */
 typedef struct kw_gemm_view {

@@ -17,6 +17,7 @@ void kw_sizes(int64_t values[KW_SIZE_COUNT], const kw_problem *problem) {
     if (problem->op == KW_GEMM) {
         values[B] = problem->gemm.batch;
         values[M] = problem->gemm.m;
+        values[G] = problem->gemm.groups ? problem->gemm.groups : KW_SIZE_NONE;
         values[N] = problem->gemm.n;
         values[K] = problem->gemm.k;
         return;

@@ -34,7 +34,7 @@ static const struct {
 
 typedef struct row {
     const char *ops; /* f forward, d backward data, w backward weight, g gemm in all layouts, a the same on AMD alone, b in layout rcr on
-                      * NVIDIA alone; what follows n, on NVIDIA alone */
+                      * NVIDIA alone, r gemm on groups of rows in both layouts that have them; what follows n, on NVIDIA alone */
     const char *dtype, *axes;
     const char *problems[PROBLEMS_MAX];
 } row;
@@ -150,6 +150,22 @@ static const row overlapped[] = {
     {"ng", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=2", {STEPS}},
     {"ng", "bf16", PINGPONG "tile_m=128 tile_n=64 inst_n=64 stages=3 split_k=0", {STEPS}},
     {"ng", "bf16", COOPERATIVE "tile_m=256 tile_n=64 inst_n=64 stages=3 split_k=5", {STEPS}},
+};
+
+/* Groups of rows that begin and end inside of tiles, of which some are whole, and groups of none. */
+static const row groups_of_rows[] = {
+    {"r", "bf16", "", {0}},
+    {"r", "bf16", "pipe=compv3 vec_a=8 vec_b=8 vec_c=8", {0}},
+    {"r", "int8", "persistent=1", {0}},
+    {"r", "fp8", "pipe=comp_async stages=2 vec_a=8 vec_b=4 vec_c=4", {0}},
+    {"r", "fp32", "epi=default split_k=0", {0}},
+    {"nr", "bf16", BULK "layout=rcr tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=2", {0}},
+    {"nr", "fp16", BULK "layout=rcr tile_m=128 tile_n=128 wave_m=4 wave_n=2 inst_n=64 stages=3 epi=default persistent=1", {0}},
+    {"nr", "bf16", COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=4", {0}},
+    {"nr", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=3", {0}},
+    {"nr", "bf16", SPOTS COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=3", {0}},
+    {"nr", "bf16", THIN "layout=rrr epi=turned tile_m=16 tile_n=64 inst_n=16 stages=3", {0}},
+    {"nr", "fp16", THIN "layout=rcr epi=default tile_m=64 tile_n=32 inst_n=32 stages=2", {0}},
 };
 
 static const row cuts[] = {
@@ -465,7 +481,7 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
         fail_msg("%s: %s", text, err.text);
     }
     bool fused = !kw_epilogue_is_bare(&problem.epilogue);
-    bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused && !config->pitched;
+    bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused && !config->pitched && !config->row_groups;
     p->pitched_good += config->pitched && record.outcome == KW_GOOD;
     p->fused_good += fused && record.outcome == KW_GOOD;
     p->turned_good += config->first && record.outcome == KW_GOOD;
@@ -611,10 +627,31 @@ static void check_gemm(player *p, const row *r, int arch) {
     }
 }
 
+static void check_row_groups(player *p, const row *r, int arch) {
+    static const char *const layouts[] = {"layout=rcr", "layout=rrr"};
+    static const char *const odd[PROBLEMS_MAX] = {"g5 m61 n37 k51", "g1 m1 n1 k1", "g70 m170 n65 k70"};
+    static const char *const even[PROBLEMS_MAX] = {"g4 m488 n72 k136", "g9 m50 n40 k64"};
+    for (int i = 0; i < 2; i++) {
+        if (value_of(r->axes, "layout") && !strstr(r->axes, layouts[i])) {
+            continue;
+        }
+        const char *const lists[4] = {r->axes, layouts[i], instruction(r->dtype, arch), plain};
+        char head[64], problem[64];
+        kw_config config;
+        snprintf(head, sizeof head, "gemm.mma gemm %s", r->dtype);
+        config_of(&config, head, lists);
+        config.row_groups = true;
+        snprintf(problem, sizeof problem, "gemm %s %s", r->dtype, layouts[i] + strlen("layout="));
+        check_config(p, &config, problem, kw_config_axis(&config, "vec_a", 1) > 1 ? even : odd);
+    }
+}
+
 static void check_row(player *p, const row *r, int arch) {
     bool amd = !strncmp(p->arch, "gfx", 3);
     for (const char *op = r->ops; *op && !(*op == 'n' && amd); op++) {
-        if (*op == 'g' || *op == (amd ? 'a' : 'b')) {
+        if (*op == 'r') {
+            check_row_groups(p, r, arch);
+        } else if (*op == 'g' || *op == (amd ? 'a' : 'b')) {
             check_gemm(p, r, arch);
         } else if (*op != 'a' && *op != 'b' && *op != 'n' && !p->pitched_only) {
             check_conv(p, r, *op == 'f' ? "conv_fwd" : *op == 'd' ? "conv_bwd_data" : "conv_bwd_weight", arch);
@@ -742,6 +779,11 @@ static void results_that_leave_under_the_next_tile_are_right(void **state) {
     check_rows(overlapped, sizeof overlapped / sizeof *overlapped);
 }
 
+static void groups_of_rows_are_right(void **state) {
+    (void)state;
+    check_rows(groups_of_rows, sizeof groups_of_rows / sizeof *groups_of_rows);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_geometry_is_right),
@@ -751,6 +793,7 @@ int main(void) {
         cmocka_unit_test(merged_groups_and_special_filters_are_right),
         cmocka_unit_test(tiles_brought_by_bulk_copies_are_right),
         cmocka_unit_test(results_that_leave_under_the_next_tile_are_right),
+        cmocka_unit_test(groups_of_rows_are_right),
         cmocka_unit_test(depthwise_planes_are_right_in_both_layouts_and_all_directions),
         cmocka_unit_test(depthwise_lines_and_volumes_are_right),
         cmocka_unit_test(narrow_groups_are_right),

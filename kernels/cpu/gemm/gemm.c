@@ -4,7 +4,10 @@
  *
  * A unit is one batch, a chunk of tiles along the rows, and part of the columns. Within a unit, a block of packed weights meets all of
  * the chunk's tiles before the next one. Tiles of AMX read both factors so fast that a block deeper than the first-level cache is met in
- * slices of its depth; their sums wait in thread memory. */
+ * slices of its depth; their sums wait in thread memory.
+ *
+ * KW_ROW_GROUPS: batches are groups of rows, found by their ends (prelude/row_groups.h). There are units for more chunks than most launches
+ * have; which of them have one is spread evenly, so that each thread's share has its part. */
 #include "cpu/gemm/args.h"
 #define KW_KERNEL_PARAMS kw_gemm_params
 #include "kw_config.h"
@@ -39,6 +42,9 @@ static product product_of(const kw_kernel_args *a) {
     p.b_column = a->params.b_columns ? a->line_step[1] : 1, p.b_deep = a->params.b_columns ? 1 : a->line_step[1];
     p.a_batch = a->batch_step[0] * KW_BYTES, p.b_batch = a->batch_step[1];
     p.c_batch = a->batch_step[2] * KW_OUT_BYTES, p.c_row = a->line_step[2] * KW_OUT_BYTES;
+#if KW_ROW_GROUPS
+    p.batches = a->groups, p.a_batch = p.c_batch = 0; /* rows are counted over all groups */
+#endif
 #endif
     return p;
 }
@@ -112,8 +118,8 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 job.src = (direct ? rows + row * p->a_row : copy + (row - h->direct) * a->params.pitch) + 4 * step;
                 job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
                 job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_OUT_BYTES;
-                job.at = kw_place_at(a, p->c, (KW_POINTWISE ? h->batch * p->columns : 0) + k * KW_BLOCK,
-                                     (KW_POINTWISE ? 0 : h->batch * p->rows) + row);
+                job.at = kw_place_at(a, p->c, (KW_POINTWISE || KW_ROW_GROUPS ? h->batch * p->columns : 0) + k * KW_BLOCK,
+                                     (KW_POINTWISE || KW_ROW_GROUPS ? 0 : h->batch * p->rows) + row);
                 job.at = kw_place_steps(job.at, 1, 0);
                 job.cols = kw_min(KW_TILE_COLS, h->last - row);
                 kw_tile(&job);
@@ -122,16 +128,50 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     }
 }
 
+/* Chunks by number. */
+typedef struct chunks {
+#if KW_ROW_GROUPS
+    kw_group_place place;
+    kw_i64 most, all; /* that there can be, and are */
+#else
+    kw_i64 all;                                       /* of a batch */
+#endif
+} chunks;
+
+static chunks chunks_of(const kw_kernel_args *a, const product *p) {
+#if KW_ROW_GROUPS
+    return (chunks){.most = KW_GROUP_CHUNKS_MOST(p->rows, p->batches, a->params.chunk_rows),
+                    .all = kw_group_chunks(a->ends, (int)p->batches, (int)p->rows, (int)a->params.chunk_rows)};
+#else
+    return (chunks){(p->rows + a->params.chunk_rows - 1) / a->params.chunk_rows};
+#endif
+}
+
+/* The batch and rows of a chunk; 0: there is none. Numbers ascend. */
+static int find_chunk(chunk *h, chunks *c, const kw_kernel_args *a, const product *p, kw_i64 number) {
+#if KW_ROW_GROUPS
+    kw_group_chunk found;
+    kw_i64 first = number * c->all / c->most;
+    if (first == (number + 1) * c->all / c->most) return 0;
+    kw_group_find(&found, &c->place, a->ends, (int)p->batches, (int)p->rows, (int)a->params.chunk_rows, (int)first);
+    h->batch = found.group, h->first = found.first, h->last = found.end;
+#else
+    h->batch = number / c->all;
+    h->first = number % c->all * a->params.chunk_rows;
+    h->last = kw_min(h->first + a->params.chunk_rows, p->rows);
+#endif
+    return 1;
+}
+
 static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
     product p = product_of(a);
-    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->params.parts;
-    kw_i64 chunks = (p.rows + a->params.chunk_rows - 1) / a->params.chunk_rows, held = -1;
+    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->params.parts, held = -1;
+    chunks all = chunks_of(a, &p);
     kw_tiles_begin(p.depth);
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 part = unit % parts, number = unit / parts;
-        chunk h = {.batch = number / chunks, .k = part * blocks / parts, .k_end = (part + 1) * blocks / parts};
-        h.first = number % chunks * a->params.chunk_rows;
-        h.last = kw_min(h.first + a->params.chunk_rows, p.rows);
+        chunk h = {.k = part * blocks / parts, .k_end = (part + 1) * blocks / parts};
+        if (!find_chunk(&h, &all, a, &p, number)) continue;
         h.direct = a->params.copy ? h.first : h.last - (h.last - h.first) % KW_TILE_COLS;
         if (number != held && h.direct < h.last) copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + a->params.copy_at);
         held = number;

@@ -2,6 +2,8 @@
  * the result, one element at a time and in fp32, by what include/kernelwright.h says of each step. A unit is a run of the result. */
 #include "reference.h"
 
+#include "prelude/row_groups.h"
+
 #include <math.h>
 
 typedef struct place {
@@ -102,11 +104,19 @@ void kw_reference_kernel_epilogue(const kw_kernel_args *args, kw_i64 begin, kw_i
     (void)thread_memory;
     kw_dtype to = epilogue->converts ? epilogue->output : kw_dtype_output((kw_dtype)p->from);
     char *result = p->result == KW_X ? args->x : p->result == KW_W ? args->w : args->y;
+    kw_group_place group = {0};
     kw_i64 last = end * KW_REFERENCE_CHUNK < p->elements ? end * KW_REFERENCE_CHUNK : p->elements;
     for (kw_i64 i = begin * KW_REFERENCE_CHUNK; i < last; i++) {
         place at = {i / p->pixels % p->channels, i / p->pixels / p->channels * p->pixels + i % p->pixels, i};
         if (p->layout < KW_CHANNELS_LAST) { /* a product, whose result may have gaps */
-            at.element = at.row / args->gm * args->batch_step[2] + at.row % args->gm * args->line_step[2] + at.channel;
+            kw_group_chunk own;
+            if (args->ends) { /* chunks of one row; channels of each group are its own */
+                if (!kw_group_find(&own, &group, args->ends, (int)args->groups, (int)args->gm, 1, (int)at.row)) {
+                    return;
+                }
+                at.channel += own.group * p->channels;
+            }
+            at.element = at.row / args->gm * args->batch_step[2] + at.row % args->gm * args->line_step[2] + i % p->channels;
         }
         float v = whole ? (float)((const int *)(const void *)args->shared)[i] : ((const float *)(const void *)args->shared)[i];
         kw_reference_kernel_round(to, result, at.element, finish(args, v, &at));

@@ -1,6 +1,8 @@
 /* reference_gemm.c: GEMM of every type and layout. A unit is one block of the result, 64 x 64; units run over batch, then rows, then
- * columns. */
+ * columns. Of a grouped product a block has rows of one group, and units behind the last one find nothing to do. */
 #include "reference.h"
+
+#include "prelude/row_groups.h"
 
 static kw_i64 least(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
 
@@ -17,6 +19,27 @@ static void load_a(kw_reference_kernel_block *block, const kw_reference_kernel_r
     }
 }
 
+/* Rows m0 .. m_end - 1 of a result whose rows are counted from matrix `of` on, and the matrix of w. */
+typedef struct block_rows {
+    kw_i64 of, w, m0, m_end;
+} block_rows;
+
+/* Block number `number` along the rows; false: there is none. */
+static bool find_rows(block_rows *b, kw_group_place *place, const kw_kernel_args *args, kw_i64 number) {
+    kw_i64 m = args->gm, rows = (m + KW_REFERENCE_ROWS - 1) / KW_REFERENCE_ROWS;
+    if (args->ends) {
+        kw_group_chunk chunk;
+        if (!kw_group_find(&chunk, place, args->ends, (int)args->groups, (int)m, KW_REFERENCE_ROWS, (int)number)) {
+            return false;
+        }
+        *b = (block_rows){0, chunk.group, chunk.first, chunk.end};
+        return true;
+    }
+    kw_i64 batch = number / rows, m0 = number % rows * KW_REFERENCE_ROWS;
+    *b = (block_rows){batch, batch, m0, least(m0 + KW_REFERENCE_ROWS, m)};
+    return true;
+}
+
 void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_reference_kernel_block memory, *block = &memory; /* on the stack: the reference kernels need no workspace */
     (void)thread_memory;
@@ -26,11 +49,16 @@ void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 e
     kw_layout layout = (kw_layout)kw_reference_params_of(args)->layout;
     bool a_rows = layout == KW_RCR || layout == KW_RRR, b_rows = layout == KW_RRR || layout == KW_CRR;
     kw_i64 m = args->gm, n = args->gn, k = args->gk;
-    kw_i64 cols = (n + KW_REFERENCE_COLS - 1) / KW_REFERENCE_COLS, rows = (m + KW_REFERENCE_ROWS - 1) / KW_REFERENCE_ROWS;
+    kw_i64 cols = (n + KW_REFERENCE_COLS - 1) / KW_REFERENCE_COLS;
+    kw_group_place place = {0};
     for (kw_i64 unit = begin; unit < end; unit++) {
-        kw_i64 n0 = unit % cols * KW_REFERENCE_COLS, m0 = unit / cols % rows * KW_REFERENCE_ROWS, batch = unit / cols / rows;
+        block_rows rows;
+        if (!find_rows(&rows, &place, args, unit / cols)) {
+            break;
+        }
+        kw_i64 n0 = unit % cols * KW_REFERENCE_COLS, m0 = rows.m0, batch = rows.of;
         kw_reference_kernel_extent extent = {
-            .rows = least(m - m0, KW_REFERENCE_ROWS),
+            .rows = rows.m_end - m0,
             .cols = least(n - n0, KW_REFERENCE_COLS),
             .row_step = KW_REFERENCE_DEPTH,
             .depth_step = 1,
@@ -41,7 +69,7 @@ void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 e
             extent.depth = least(k - k0, KW_REFERENCE_DEPTH);
             kw_i64 lda = args->line_step[0], ldb = args->line_step[1];
             kw_i64 a_first = batch * args->batch_step[0] + (a_rows ? m0 * lda + k0 : k0 * lda + m0);
-            kw_i64 b_first = batch * args->batch_step[1] + (b_rows ? k0 * ldb + n0 : n0 * ldb + k0);
+            kw_i64 b_first = rows.w * args->batch_step[1] + (b_rows ? k0 * ldb + n0 : n0 * ldb + k0);
             kw_reference_kernel_run a = {x, args->x, a_first, a_rows ? 1 : lda, extent.depth};
             kw_reference_kernel_run b = {from, args->w, b_first, b_rows ? 1 : ldb, extent.cols};
             load_a(block, &a, a_rows ? lda : 1, extent.rows, zero);

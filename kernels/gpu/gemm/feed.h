@@ -28,14 +28,17 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 #endif
 }
 
-KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_tensor_map *map, int by_rows, int rows, int row, char *to, char *bar) {
+KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_gpu_args *a, int which, int row, char *to, char *bar) {
+    const kw_tensor_map *map = &a->map[which];
+    int by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS, rows = which == KW_A ? KW_TILE_M : KW_TILE_N;
+    int batch = KW_ROW_GROUPS && (which == KW_A) != KW_TURNED ? 0 : f->batch; /* groups of rows are in one matrix */
     if (!by_rows) {
-        kw_tensor_load3(to, map, bar, f->k, row, f->batch);
+        kw_tensor_load3(to, map, bar, f->k, row, batch);
         return;
     }
     KW_UNROLL
     for (int i = 0; i < rows; i += KW_SLAB_ELEMENTS)
-        kw_tensor_load3(to + i * 128, map, bar, row + i, f->k, f->batch);
+        kw_tensor_load3(to + i * 128, map, bar, row + i, f->k, batch);
 }
 
 KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
@@ -43,11 +46,11 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 #if KW_PITCHED
     f->batch = f->batch_of[KW_A];
 #endif
-    kw_feed_operand(f, &a->map[KW_A], KW_A_BY_ROWS, KW_TILE_M, f->row, to, bar);
+    kw_feed_operand(f, a, KW_A, f->row, to, bar);
 #if KW_PITCHED
     f->batch = f->batch_of[KW_B];
 #endif
-    kw_feed_operand(f, &a->map[KW_B], KW_B_BY_ROWS, KW_TILE_N, f->col, to + KW_STAGE_BYTES_A, bar);
+    kw_feed_operand(f, a, KW_B, f->col, to + KW_STAGE_BYTES_A, bar);
     f->k += KW_TILE_K;
 }
 
@@ -60,7 +63,8 @@ KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
 #if KW_PITCHED
     return (a->batch_step[which] ? a->batch : 1) * (by_rows ? a->gk : lines);
 #else
-    return a->batch * (by_rows ? a->gk : lines);
+    kw_i64 matrices = KW_ROW_GROUPS && which == KW_B ? a->groups : a->batch;
+    return matrices * (by_rows ? a->gk : lines);
 #endif
 }
 
@@ -78,17 +82,23 @@ KW_DEVICE kw_i64 kw_result_batch(const kw_gpu_args *a) { return kw_to_workspace(
 #define kw_result_line(a) a->gn
 #endif
 
+/* Which matrix of the result a tile is of. */
+KW_DEVICE int kw_result_matrix(const kw_work *work) { return KW_ROW_GROUPS ? 0 : work->batch; }
+
+/* Where its rows end; columns where KW_TURNED. */
+KW_DEVICE kw_i64 kw_result_end(const kw_gpu_args *a, const kw_work *work) { return KW_ROW_GROUPS ? work->rows_end : a->gm; }
+
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
-    kw_tensor_store3(&a->map[2], piece, work->col + col, work->row + row, work->batch);
+    kw_tensor_store3(&a->map[2], piece, work->col + col, work->row + row, kw_result_matrix(work));
 }
 
 KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
     row += work->row;
-    *ok &= row < a->gm;
+    *ok &= row < kw_result_end(a, work);
 #if KW_PITCHED
     return work->batch * kw_result_batch(a) + row * kw_result_line(a);
 #else
-    return (work->batch * a->gm + row) * a->gn;
+    return (kw_result_matrix(work) * a->gm + row) * a->gn;
 #endif
 }
 
@@ -99,19 +109,19 @@ KW_DEVICE int kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, 
 
 /* From where a row of the tile begins in the result to its element in a column: the sum of both. */
 KW_DEVICE kw_i64 kw_direct_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
-    kw_i64 rows = KW_TURNED ? a->gn : a->gm;
+    kw_i64 rows = KW_TURNED ? a->gn : kw_result_end(a, work);
     row += work->row;
     *ok &= row < rows;
 #if KW_PITCHED
     return work->batch * kw_result_batch(a) + (KW_TURNED ? row : row * kw_result_line(a));
 #else
-    return work->batch * a->gm * a->gn + (KW_TURNED ? row : row * a->gn);
+    return kw_result_matrix(work) * a->gm * a->gn + (KW_TURNED ? row : row * a->gn);
 #endif
 }
 
 KW_DEVICE kw_i64 kw_direct_col(const kw_gpu_args *a, const kw_work *work, int col, int *ok) {
     col += work->col;
-    *ok &= col < (KW_TURNED ? a->gm : a->gn);
+    *ok &= col < (KW_TURNED ? kw_result_end(a, work) : a->gn);
     return KW_TURNED ? col * kw_result_line(a) : col;
 }
 

@@ -6,7 +6,10 @@
  *   crr       by columns      by rows        the depth is contiguous in neither
  *   ccr       by columns      by columns
  *
- * Without KW_PAD_M, _N, _K the sizes are multiples of the tile's, and nothing is tested. */
+ * Without KW_PAD_M, _N, _K the sizes are multiples of the tile's, and nothing is tested.
+ *
+ * KW_ROW_GROUPS: a grouped product. Rows are counted over all groups; a tile has rows of one, which it finds by the ends
+ * (prelude/row_groups.h), and the last tile of a group stores those that are the group's. Blocks without a tile have nothing to do. */
 #include "gpu/gemm/args.h"
 #define KW_KERNEL_PARAMS kw_gemm_mma_params
 #include "kw_config.h"
@@ -57,12 +60,13 @@ typedef struct kw_view {
 #if KW_EPILOGUE
     const kw_gpu_args *args;
     kw_i64 first_row;            /* of the batch, in the result */
+    kw_i64 first_channel;        /* of the group, in the tensors of the epilogue */
 #endif
 #if KW_BULK
     const kw_tensor_map *map[2]; /* of the operands: depth, row, batch */
-    int batch;
+    int batch;                   /* with KW_ROW_GROUPS of the second operand alone */
 #if KW_PITCHED
-    int batch_of[2]; /* 0 of an operand that all of the batch share */
+    int batch_of[2];             /* 0 of an operand that all of the batch share */
 #endif
 #endif
 } kw_view;
@@ -125,7 +129,7 @@ KW_DEVICE kw_i64 kw_slice_at(const kw_view *v, int row, int col) { return (kw_i6
 
 #if KW_EPILOGUE
 KW_DEVICE kw_place kw_result_place(const kw_view *v, int row, int col, kw_i64 at) {
-    kw_place p = {v->out + at, col, v->first_row + row, 0};
+    kw_place p = {v->out + at, v->first_channel + col, v->first_row + row, 0};
     return p;
 }
 #endif
@@ -151,6 +155,7 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 #if KW_EPILOGUE
     v->args = a;
     v->first_row = batch * a->gm;
+    v->first_channel = 0;
 #endif
 #if KW_BULK
     v->map[KW_A] = &a->map[KW_A];
@@ -165,6 +170,26 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->shuffled = a->packed + batch * (KW_CEIL(a->gn, KW_TILE_N) * KW_TILE_N) * (KW_CEIL(a->gk, KW_TILE_K) * KW_TILE_K) * KW_BYTES;
 #endif
 }
+
+#if KW_ROW_GROUPS
+/* Row tile number `number` of all groups; 0: there is none. */
+KW_DEVICE int kw_view_find(kw_view *v, const kw_gpu_args *a, int number, int tile_col) {
+    kw_group_chunk rows;
+    kw_group_place place = {0, 0, 0};
+    if (!kw_group_find(&rows, &place, a->ends, (int)a->groups, (int)a->gm, KW_TILE_M, number)) return 0;
+    kw_view_start(v, a, 0, 0, tile_col);
+    v->row = rows.first;
+    v->rows = rows.end;
+    v->at[KW_B] += rows.group * a->gk * a->gn * KW_BYTES;
+#if KW_EPILOGUE
+    v->first_channel = rows.group * a->gn;
+#endif
+#if KW_BULK
+    v->batch = rows.group;
+#endif
+    return 1;
+}
+#endif
 
 #if KW_BULK
 #include "gpu/lib/bulk.h"

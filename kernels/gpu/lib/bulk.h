@@ -7,7 +7,7 @@
  *
  * A tile is cut along the depth into slabs of 64 elements; a slab has the rows of the first operand, 128 bytes each, then those of the
  * second. Rows and depths beyond the product come as zeros. The text that includes this gives
- *   kw_view           map[2], batch, row, col   of the operands' tensor maps: depth, row, batch */
+ *   kw_view           map[2], batch, row, col   of the operands' tensor maps: depth, row, batch (with KW_ROW_GROUPS the first has one) */
 #ifndef KW_BULK_H
 #define KW_BULK_H
 
@@ -45,7 +45,7 @@ KW_DEVICE char *kw_empty_at(const kw_steps *s, int step) { return kw_full_at(s, 
 #if KW_PITCHED
 #define KW_OPERAND_BATCH(v, which) v->batch_of[which]
 #else
-#define KW_OPERAND_BATCH(v, which) v->batch
+#define KW_OPERAND_BATCH(v, which) (KW_ROW_GROUPS && (which) == KW_A ? 0 : v->batch)
 #endif
 
 /* By one thread. */

@@ -42,6 +42,32 @@ KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage
  * some hundred cycles, while nothing multiplies: most kernels have no parts and one batch, and whole bands need none. */
 #define KW_BAND (KW_TILE_N > KW_TILE_M ? 16 : 8)
 
+#if KW_ROW_GROUPS
+/* Rows of the result that a tile has, and tiles across them. */
+#define KW_GROUP_TILE (KW_TURNED ? KW_TILE_N : KW_TILE_M)
+KW_DEVICE int kw_group_tiles(const kw_gpu_args *a) { return (int)(KW_TURNED ? a->params.tile_rows : a->params.tile_cols); }
+
+KW_DEVICE int kw_work_units(const kw_gpu_args *a) {
+    return kw_group_chunks(a->ends, (int)a->groups, (int)a->gm, KW_GROUP_TILE) * kw_group_tiles(a);
+}
+
+/* false: there is no such unit. A group's tiles of rows one after the other, in each all that are across. */
+KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds, int unit) {
+    kw_group_chunk rows;
+    kw_group_place place = {0, 0, 0};
+    int across = kw_group_tiles(a), number = unit / across;
+    if (!kw_group_find(&rows, &place, a->ends, (int)a->groups, (int)a->gm, KW_GROUP_TILE, number)) return 0;
+    work->batch = rows.group;
+    work->rows_end = rows.end;
+    work->row = KW_TURNED ? (unit - number * across) * KW_TILE_M : rows.first;
+    work->col = KW_TURNED ? rows.first : (unit - number * across) * KW_TILE_N;
+    work->part = work->first = 0;
+    work->end = kw_feed_steps(a, work);
+    return 1;
+}
+#else
+KW_DEVICE int kw_work_units(const kw_gpu_args *a) { return (int)a->params.units; }
+
 /* false: there is no such unit. */
 KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds, int unit) {
     if (unit >= (int)a->params.units) return 0;
@@ -71,6 +97,10 @@ KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds
     work->end = kw_min(work->first + each, steps);
     return 1;
 }
+#endif
+
+/* Where a group's channels begin in the tensors of the epilogue. */
+KW_DEVICE kw_i64 kw_work_channel(const kw_gpu_args *a, const kw_work *work) { return KW_ROW_GROUPS ? work->batch * a->gn : 0; }
 
 /* A place among the stages. */
 typedef struct kw_ring {
@@ -235,7 +265,7 @@ KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums
             KW_UNROLL
             for (int e = 0; e < KW_PIECE / 2; e += run) {
                 int half = e / 2 % 2, col = e / 4 * 8 + e % 2;
-                kw_place at = {row_at[half] + col_at + col, col_at + col, line[half], 0, !ok[half], col >= cols};
+                kw_place at = {row_at[half] + col_at + col, kw_work_channel(a, work) + col_at + col, line[half], 0, !ok[half], col >= cols};
                 kw_extras_load(&extras[e], a, at, run);
             }
             KW_UNROLL
@@ -271,7 +301,8 @@ KW_DEVICE void kw_sums_put_finished(const kw_gpu_args *a, const kw_work *work, c
             kw_i64 line = work->row + row, across = work->col + col;
             ok[n] = 1;
             at[n] = kw_direct_row(a, work, row, &ok[n]) + kw_direct_col(a, work, col, &ok[n]);
-            kw_place place = {at[n], KW_TURNED ? line : across, work->batch * a->gm + (KW_TURNED ? across : line), 0, !ok[n], !ok[n]};
+            kw_i64 channel = kw_work_channel(a, work) + (KW_TURNED ? line : across), first = KW_ROW_GROUPS ? 0 : work->batch * a->gm;
+            kw_place place = {at[n], channel, first + (KW_TURNED ? across : line), 0, !ok[n], !ok[n]};
             kw_extras_load(&extras[n], a, place, 1);
         }
         KW_UNROLL
@@ -384,6 +415,22 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
 }
 #endif
 
+#if KW_ROW_GROUPS && !KW_ALIGNS
+/* Those of its rows that are the group's, 16 bytes of a row at a time. */
+KW_DEVICE void kw_piece_rows(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+    int cell = kw_lane() % 8, cols;
+    kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        int row = kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, ok = 1;
+        kw_u32 words[4];
+        kw_i64 at = kw_result_row(a, work, first_row + row, &ok);
+        kw_load_run(words, piece + kw_piece_at(row, cell), 16);
+        if (ok && cell * 8 < cols) kw_store_run(kw_result(a) + (at + col) * 2, words, 16);
+    }
+}
+#endif
+
 #if KW_PHASES
 /* Rows of a strided tile lie apart: where a lane's four rows do. */
 KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4]) {
@@ -416,6 +463,10 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
+        int boxes = bulk; /* of this piece; a group of copies is counted all the same, so that the wait for a piece's last reader holds */
+#if KW_ROW_GROUPS
+        boxes = bulk && work->row + first_row + i * KW_INST_M + KW_PIECE <= work->rows_end;
+#endif
 #if KW_PHASES
         kw_i64 at[4] = {-1, -1, -1, -1};
         if (!bulk) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
@@ -434,8 +485,11 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #if KW_PHASES
             if (!bulk) kw_piece_scatter(a, work, piece, at, col);
 #endif
+#if KW_ROW_GROUPS && !KW_ALIGNS
+            if (!boxes) kw_piece_rows(a, work, piece, first_row + i * KW_INST_M, col);
+#endif
             if (leads && bulk) {
-                kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
+                if (boxes) kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
                 kw_store_commit();
             }
             *turn = (*turn + 1) % KW_PIECES;
@@ -519,7 +573,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     kw_work work;
     kw_ring at = {0, 0};
     int first_row = KW_PINGPONG ? 0 : group * KW_GROUP_ROWS, turn = 0;
-    int first = (int)kw_block(), blocks = (int)kw_blocks(), units = (int)a->params.units;
+    int first = (int)kw_block(), blocks = (int)kw_blocks(), units = kw_work_units(a);
     for (int number = 0; kw_work_start(&work, a, lds, first + number * blocks); number++) {
         int count = work.end - work.first;
         if (KW_PINGPONG && number % 2 != group) {

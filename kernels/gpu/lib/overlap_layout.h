@@ -32,6 +32,7 @@ typedef struct kw_work {
     int first, end;            /* steps of that part */
     int phase;                 /* of backward data: which pixels the tile's rows are */
     const char *facts;         /* what the text keeps in shared memory (KW_FACTS_BYTES) */
+    int rows_end;              /* KW_ROW_GROUPS: of the group, which is `batch`; rows (or with KW_TURNED columns) count over all groups */
 } kw_work;
 
 #endif

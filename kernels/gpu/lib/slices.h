@@ -24,7 +24,7 @@ KW_DEVICE char *kw_result(const kw_gpu_args *a) {
 KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
 #if KW_TWO_STAGE || KW_SPLIT_K > 1
     return 1;
-#elif KW_SPLIT_K == 1
+#elif KW_SPLIT_K == 1 || KW_ROW_GROUPS
     return 0;
 #else
     return (int)a->params.to_workspace;

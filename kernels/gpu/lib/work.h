@@ -8,6 +8,8 @@
  * So every sum has one order, whatever the machine does. The text that includes this gives
  *   kw_view_start(view, args, batch, tile_row, tile_col)   what a tile of the result needs: row, col (of its first element), depth, at[2],
  *                                                          out (offset in elements of what kw_result_join counts from)
+ * and with KW_ROW_GROUPS
+ *   kw_view_find(view, args, number, tile_col)             the same of a tile of rows by its number over all groups; 0: there is none
  * src/families/gpu/mma/mma_launch.c fills args.params (work_params.h). */
 #ifndef KW_WORK_H
 #define KW_WORK_H
@@ -22,12 +24,14 @@
 #else
 #define KW_SLICE_OUT out
 #endif
+#if !KW_ROW_GROUPS
 KW_DEVICE void kw_tile_start(kw_view *view, const kw_gpu_args *a, int tile) {
     int cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows, all = rows * cols;
     int at = tile % all, first = at / (KW_BAND * cols) * KW_BAND, high = kw_min(KW_BAND, rows - first);
     at -= first * cols;
     kw_view_start(view, a, tile / all, first + at % high, at / high);
 }
+#endif
 
 /* The sums of steps first .. first + count - 1 of a tile, to their dst. */
 KW_DEVICE void kw_tile_run(const kw_view *view, kw_dst dst, int first, int count, char *lds) {
@@ -51,8 +55,13 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_dst dst, int first, int count
 KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
     kw_view view;
     kw_dst dst;
-    int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.splits, tiles = (int)(a->params.units / splits), part = unit / tiles;
+    int splits = KW_SPLIT_K == 1 || KW_ROW_GROUPS ? 1 : (int)a->params.splits, tiles = (int)(a->params.units / splits), part = unit / tiles;
+#if KW_ROW_GROUPS
+    int cols = (int)a->params.tile_cols;
+    if (!kw_view_find(&view, a, unit / cols, unit % cols)) return;
+#else
     kw_tile_start(&view, a, unit % tiles);
+#endif
     int steps = KW_CEIL(view.depth, KW_TILE_K), each = KW_CEIL(steps, splits), first = kw_min(part * each, steps);
     dst.kind = kw_to_workspace(a) ? KW_TO_SLICE : KW_TO_RESULT;
     dst.to = kw_to_workspace(a) ? a->shared + ((kw_i64)part * a->params.elements + view.KW_SLICE_OUT) * 4

@@ -31,12 +31,25 @@ KW_DEVICE kw_sum reference_product(const char *a, kw_i64 i, const char *b, kw_i6
 }
 
 #if KW_OP == KW_OP_GEMM
+#if KW_ROW_GROUPS
+/* The group of an element; -1: it is behind the last one. */
+KW_DEVICE int reference_group(const kw_gpu_args *a, kw_i64 index) {
+    kw_group_chunk own; /* of one row */
+    kw_group_place place = {0, 0, 0};
+    return kw_group_find(&own, &place, a->ends, (int)a->groups, (int)a->gm, 1, (int)(index / a->gn)) ? own.group : -1;
+}
+#endif
+
 KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
-    kw_i64 col = index % a->gn, row = index / a->gn % a->gm, batch = index / a->gn / a->gm;
+    kw_i64 col = index % a->gn, row = index / a->gn % a->gm, batch = index / a->gn / a->gm, weights = batch;
+#if KW_ROW_GROUPS
+    weights = reference_group(a, index);
+    if (weights < 0) return 0;
+#endif
     kw_i64 layout = a->params.layout;
     int a_by_rows = layout == 0 || layout == 1, b_by_rows = layout == 1 || layout == 2;
     kw_i64 lda = a->line_step[0], ldb = a->line_step[1], a_step = a_by_rows ? 1 : lda, b_step = b_by_rows ? ldb : 1;
-    kw_i64 i = batch * a->batch_step[0] + (a_by_rows ? row * lda : row), j = batch * a->batch_step[1] + (b_by_rows ? col : col * ldb);
+    kw_i64 i = batch * a->batch_step[0] + (a_by_rows ? row * lda : row), j = weights * a->batch_step[1] + (b_by_rows ? col : col * ldb);
     kw_sum sum = 0;
     int zero = reference_zero(a);
     for (kw_i64 k = 0; k < a->gk; k++) {
@@ -226,6 +239,9 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
 #if KW_EPILOGUE
 KW_DEVICE kw_place reference_result_place(const kw_gpu_args *a, kw_i64 index) {
     kw_place p = kw_place_of(a, index);
+#if KW_ROW_GROUPS
+    p.channel += reference_group(a, index) * a->gn;
+#endif
 #if KW_OP == KW_OP_CONV_FWD || KW_OP == KW_OP_CONV_BWD_DATA
     if (a->params.layout) {
         const kw_i64 *extent = KW_OP == KW_OP_CONV_FWD ? a->out : a->in;
@@ -240,6 +256,9 @@ KW_DEVICE kw_place reference_result_place(const kw_gpu_args *a, kw_i64 index) {
 #endif
 
 KW_DEVICE void reference_store(const kw_gpu_args *a, char *result, kw_i64 index, kw_sum sum) {
+#if KW_ROW_GROUPS
+    if (reference_group(a, index) < 0) return;
+#endif
 #if KW_EPILOGUE
     kw_place place = reference_result_place(a, index);
     kw_finish_run(result + place.element * KW_OUT_BYTES, a, place, &sum, 1);

@@ -17,6 +17,7 @@
     v = F(tanh)(v); \
     v = v + ALL(fp16, 0); \
     v = F(clamp)(v, -1.0f, 1.0f);
+#define KW_ROW_GROUPS 0
 #include "prelude/cpu.h"
 #include "prelude/epilogue_cpu.h"
 #define KW_TILE_ROWS 1

@@ -17,6 +17,7 @@
     v = v + CHANNEL(fp32, 0); \
     v = F(gelu)(v); \
     v = v + ALL(bf16, 1);
+#define KW_ROW_GROUPS 0
 #include "prelude/cpu.h"
 #include "prelude/epilogue_cpu.h"
 #define KW_POINTWISE 0

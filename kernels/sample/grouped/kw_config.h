@@ -17,6 +17,7 @@
     v = v * CHANNEL(fp32, 0); \
     v = F(leaky_relu)(v, 0.01f); \
     v = v * ALL(int8, 1);
+#define KW_ROW_GROUPS 0
 #include "prelude/cpu.h"
 #include "prelude/epilogue_cpu.h"
 #define KW_TILE_H 1

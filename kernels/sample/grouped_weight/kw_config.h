@@ -13,6 +13,7 @@
 #define KW_EPILOGUE 0
 #define KW_EPILOGUE_LONG 0
 #define KW_EPILOGUE_PLACED 0
+#define KW_ROW_GROUPS 0
 #include "prelude/cpu.h"
 #define KW_TILE_H 1
 #define KW_TILE_W 1

@@ -4,6 +4,7 @@
 #include "backend/emu/emu.h"
 
 #include "backend/cpu/cpu.h"
+#include "problem/groups/groups.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -37,6 +38,7 @@ struct kw_bound {
     int64_t tensor_bytes[KW_TENSOR_COUNT], packed_bytes, shared_bytes;
     kw_extra extra[KW_EXTRA_MAX]; /* of the epilogue */
     int32_t extras;
+    int64_t ends_bytes; /* of a grouped product */
 };
 
 static int count_devices(void) {
@@ -175,6 +177,7 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
         int32_t size = (int32_t)kw_dtype_size(made->extra[i].dtype);
         made->cell_shift = size < 1 << made->cell_shift ? size / 2 : made->cell_shift;
     }
+    made->ends_bytes = kw_problem_is_grouped(problem) ? problem->gemm.groups * (int64_t)sizeof(int32_t) : 0;
     memcpy(made->shape, launch->stage, sizeof made->shape);
     memcpy(made->map, launch->map, sizeof made->map);
     memcpy(made->early, launch->early, sizeof made->early);
@@ -264,6 +267,7 @@ static void list_ranges(kw_emu_run *run, const kw_bound *bound, const kw_launch_
         add_range(run, names[t], memory->tensor[t], bound->tensor_bytes[t], !packs && t == (int)bound->result);
     }
     list_extras(run, bound, memory);
+    add_range(run, "ends", (void *)(uintptr_t)memory->ends, bound->ends_bytes, false);
     add_range(run, "packed weights", memory->packed, bound->packed_bytes, packs);
     add_range(run, "workspace", memory->shared, bound->shared_bytes, true);
 }

@@ -205,7 +205,7 @@ typedef struct kw_emu_run {
     int64_t blocks;
     int32_t threads, wave, lds; /* of a block; bytes of shared memory that it may have */
     int32_t wave_shift, cell_shift;
-    kw_emu_range range[KW_TENSOR_COUNT + KW_EXTRA_MAX + 2];
+    kw_emu_range range[KW_TENSOR_COUNT + KW_EXTRA_MAX + 3];
     int32_t range_count;
     bool nvidia, checks, early; /* early: as in kw_launch, of this stage */
     const struct kw_emu_object *object;

@@ -14,9 +14,11 @@
     }
 enum { KW_GEMM_AXIS_COUNT = KW_ISA_AXIS_COUNT + 4 };
 
-/* Distances in bytes. copies: rows of A cannot be read where they are. */
+/* Distances in bytes. copies: rows of A cannot be read where they are. groups: of rows, which are the batches; rows is then their mean, and
+ * all_rows what they have together. */
 typedef struct kw_product {
     int64_t batches, rows, columns, depth;
+    int64_t groups, all_rows;
     int64_t a_row;
     bool copies, a_columns, b_columns;
 } kw_product;

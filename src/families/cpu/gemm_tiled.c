@@ -5,9 +5,12 @@
 
 #include "base/math.h"
 #include "cpu/gemm/args.h"
+#include "prelude/row_groups.h"
 #include "problem/pitch.h"
 
 enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
+
+enum { GROUP_SPREAD = 4 };
 
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
 
@@ -23,7 +26,9 @@ void kw_gemm_decode(const kw_config *config, const kw_target *target, void *deco
 /* Rows of A of a unit, whole tiles: as many as the config says, but no more than are there, than leave work for all threads, and, where
  * they are copied or the config leaves it open, than half of the second-level cache holds: every block of weights reads them again. */
 static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw_target *target, int64_t pitch, int64_t blocks) {
-    int64_t tile = config->axis[TILE_M], tiles = kw_ceil_div(p->rows, tile), band = config->axis[BAND];
+    /* A group may have some times the mean; one chunk of it reads its weights once. */
+    int64_t wanted = p->groups ? kw_min(p->all_rows, GROUP_SPREAD * p->rows) : p->rows;
+    int64_t tile = config->axis[TILE_M], tiles = kw_ceil_div(wanted, tile), band = config->axis[BAND];
     int64_t most = band ? kw_min(band, tiles) : tiles;
     if (!band || p->copies) {
         most = kw_min(most, kw_max(target->l2 / 2 / (pitch * tile), 1));
@@ -51,6 +56,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     p.copies = p.copies || work.converts || p.depth != steps * work.pair || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
     int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
+    units = p.groups ? KW_GROUP_CHUNKS_MOST(p.all_rows, p.groups, rows) : units;
 
     int64_t slice = slice_steps(&work, steps, target), spill = KW_TILE_SPILL_BYTES(tile.cols, work.block);
     spill *= slice < steps ? rows / tile.cols : 1;
@@ -96,8 +102,10 @@ static void gemm_tiled_launch(const kw_config *config, const kw_problem *problem
     const kw_gemm_dims *d = &problem->gemm;
     bool a_columns = problem->layout == KW_CRR || problem->layout == KW_CCR;
     kw_product product = {
-        .batches = d->batch,
-        .rows = d->m,
+        .batches = d->groups ? d->groups : d->batch,
+        .rows = d->groups ? kw_ceil_div(d->m, d->groups) : d->m,
+        .groups = d->groups,
+        .all_rows = d->m,
         .columns = d->n,
         .depth = d->k,
         .a_row = kw_problem_matrix(problem, KW_X).line_step * (int64_t)kw_dtype_size(problem->dtype),
@@ -120,6 +128,7 @@ const kw_family kw_family_gemm_tiled = {
     .quantized = true,
     .tiles = true,
     .pitched = true,
+    .row_groups = true,
     .ops = 1u << KW_GEMM,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,

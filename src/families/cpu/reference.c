@@ -8,6 +8,7 @@
 #include "problem/view.h"
 
 #include "cpu/reference/reference.h"
+#include "prelude/row_groups.h"
 
 enum { LANES = 4 }; /* the vectors that reference.c uses */
 
@@ -48,6 +49,7 @@ static void launch_reference_gemm(const kw_config *config, const kw_problem *pro
     (void)config, (void)target;
     const kw_gemm_dims *d = &problem->gemm;
     int64_t rows = kw_ceil_div(d->m, KW_REFERENCE_ROWS), cols = kw_ceil_div(d->n, KW_REFERENCE_COLS);
+    rows = d->groups ? KW_GROUP_CHUNKS_MOST(d->m, d->groups, KW_REFERENCE_ROWS) : rows;
     *launch = (kw_launch){.stages = 1, .stage = {{d->batch * rows * cols, false, 0}}};
     set_reference_params(launch, problem);
     count_reference_work(launch, (double)d->batch * (double)kw_round_up(d->m, 4) * (double)kw_round_up(d->n, 8) * (double)d->k);
@@ -134,6 +136,7 @@ const kw_family kw_family_gemm_reference = {
     .fuses = true,
     .quantized = true,
     .pitched = true,
+    .row_groups = true,
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
     .launch = launch_reference_gemm,

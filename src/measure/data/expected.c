@@ -151,13 +151,29 @@ static void take_sweep(sample *s, int axis, int64_t most) {
     }
 }
 
-static void choose_sample(kw_expected *expected, size_t wanted, uint64_t seed) {
+/* The first and last row of groups, as many as half of the room takes, at any column. */
+static void take_group_edges(sample *s, const kw_problem *problem, const int32_t *ends) {
+    int64_t groups = problem->gemm.groups, most = (int64_t)((s->capacity - s->count) / 4), step = kw_max(1, groups / kw_max(1, most));
+    for (int64_t g = 0; g < groups; g += step) {
+        for (int64_t row = ends[g] - 1; row <= ends[g]; row++) {
+            int64_t col = (int64_t)kw_random_below(&s->state, (uint64_t)problem->gemm.n);
+            if (row >= 0 && row < problem->gemm.m && s->count < s->capacity) {
+                s->index[s->count++] = row * problem->gemm.n + col;
+            }
+        }
+    }
+}
+
+static void choose_sample(kw_expected *expected, size_t wanted, uint64_t seed, const int32_t *ends) {
     sample s = {.index = expected->index, .capacity = wanted, .state = seed};
     s.axis_count = kw_tensor_axes(s.axes, &expected->problem, kw_problem_result(&expected->problem));
     take_corners(&s, wanted / 4);
     int64_t sweep = kw_max(2, kw_min(SWEEP_MOST, (int64_t)(wanted / 2) / kw_max(1, s.axis_count)));
     for (int axis = 0; axis < s.axis_count; axis++) {
         take_sweep(&s, axis, sweep);
+    }
+    if (ends) {
+        take_group_edges(&s, &expected->problem, ends);
     }
     while (s.count < wanted) {
         int64_t place[KW_TENSOR_AXES] = {0};
@@ -218,9 +234,25 @@ static double rounded_value(kw_dtype output, double value) {
     return kw_dtype_load(output, rounded, 0);
 }
 
+/* An element of a grouped product is one of its group's. */
+typedef struct owner {
+    kw_problem problem;
+    kw_group_memory memory;
+    int64_t group, begin; /* in the result's memory */
+} owner;
+
+static const owner *owner_of(owner *own, const kw_problem *problem, const kw_group_memory *memory, const int32_t *ends, int64_t place) {
+    int64_t group = ends ? kw_group_of(problem, ends, place) : 0;
+    if (group != own->group) {
+        own->group = group;
+        own->begin = kw_group_product(&own->problem, &own->memory, problem, ends, group, memory);
+    }
+    return own;
+}
+
 /* One element: what the sum becomes by the epilogue, and how far off a kernel may be. */
-static void expect_element(kw_expected *e, size_t i, int64_t index, const kw_epilogue_value *sum, bool exact_data,
-                           const void *const extras[KW_EXTRA_MAX]) {
+static void expect_element(kw_expected *e, size_t i, const owner *own, const kw_epilogue_value *sum, bool exact_data) {
+    int64_t index = (e->index ? e->index[i] : (int64_t)i) - own->begin;
     kw_dtype output = kw_problem_dtype(&e->problem, kw_problem_result(&e->problem));
     kw_epilogue_value v = *sum;
     bool bare = kw_epilogue_is_bare(&e->problem.epilogue);
@@ -228,7 +260,7 @@ static void expect_element(kw_expected *e, size_t i, int64_t index, const kw_epi
         v.bound += ldexp(fabs(v.value), -24); /* whole sums become fp32 first */
     }
     if (!bare) {
-        kw_epilogue_apply(&v, &e->problem, extras, index);
+        kw_epilogue_apply(&v, &own->problem, own->memory.extra, index);
     }
     if (e->exact || (exact_data && v.bound == 0) || (bare && is_whole(output))) {
         e->value[i] = e->exact || exact_data ? rounded_value(output, v.value) : v.value;
@@ -262,30 +294,44 @@ static void place_elements(kw_expected *expected, bool all) {
     qsort(expected->index, expected->count, sizeof *expected->index, kw_order_int64_items);
 }
 
-kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill,
-                           const void *const tensors[KW_TENSOR_COUNT], const void *const extras[KW_EXTRA_MAX], kw_error *err) {
+/* Without what lies behind the last group. Indices ascend. */
+static void leave_rows_behind(kw_expected *expected) {
+    while (expected->count && (expected->index ? expected->index[expected->count - 1] : (int64_t)expected->count - 1) >= expected->end) {
+        expected->count--;
+    }
+}
+
+kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill, const kw_group_memory *memory,
+                           const int32_t *ends, kw_error *err) {
     kw_tensor result = kw_problem_result(problem);
     int64_t elements = kw_problem_values(problem, result);
     size_t wanted = sample_size(problem);
     bool all = (int64_t)wanted >= elements, dense = kw_problem_is_dense(problem);
-    *expected = (kw_expected){.problem = *problem, .exact = fill->exact && kw_epilogue_is_bare(&problem->epilogue)};
+    owner own = {.problem = *problem, .memory = *memory};
+    *expected = (kw_expected){.problem = *problem, .exact = fill->exact && kw_epilogue_is_bare(&problem->epilogue), .end = INT64_MAX};
+    if (ends) {
+        own.group = -1;
+        expected->end = ends[problem->gemm.groups - 1] * kw_problem_matrix(problem, result).line_step;
+    }
     kw_status status = allocate_expected(expected, all ? (size_t)elements : wanted, all && dense, err);
     if (status) {
         return status;
     }
     if (!all) {
-        choose_sample(expected, wanted, fill->seed);
+        choose_sample(expected, wanted, fill->seed, ends);
     }
     if (!dense) {
         place_elements(expected, all);
     }
-    double x_zero = kw_epilogue_zero_of_x(&problem->epilogue, extras);
+    leave_rows_behind(expected);
     for (size_t i = 0; i < expected->count; i++) {
         int64_t products = 0, index = expected->index ? expected->index[i] : (int64_t)i;
         kw_epilogue_value sum = {0};
-        sum.value = kw_reference_less_zero(problem, tensors, x_zero, index, &products, &sum.magnitude);
+        owner_of(&own, problem, memory, ends, index);
+        double x_zero = kw_epilogue_zero_of_x(&own.problem.epilogue, own.memory.extra);
+        sum.value = kw_reference_less_zero(&own.problem, own.memory.tensor, x_zero, index - own.begin, &products, &sum.magnitude);
         sum.bound = fill->exact || is_whole(problem->dtype) ? 0 : sum_bound(products, sum.magnitude);
-        expect_element(expected, i, index, &sum, fill->exact, extras);
+        expect_element(expected, i, &own, &sum, fill->exact);
         expected->nonzero += expected->value[i] != 0;
         expected->possible += products > 0;
     }
@@ -315,12 +361,12 @@ static void count_unwritten(kw_comparison *c, const unsigned char *piece, int64_
     uint64_t poison = 0x0101010101010101ULL * c->poison;
     /* Of a type of one byte any may be a result: fp8's poison is its NaN, which is what too large a value becomes. */
     bool dense = kw_problem_is_dense(problem), any_byte = width == 1;
-    if (dense && any_byte) {
+    if (dense && any_byte && c->expected->end >= first + count) {
         return;
     }
     for (int64_t i = 0; i < count; i++) {
         bool poisoned = piece[(size_t)i * width] == c->poison && !memcmp(piece + (size_t)i * width, &poison, width);
-        bool gap = !dense && kw_problem_index(problem, result, first + i) < 0;
+        bool gap = first + i >= c->expected->end || (!dense && kw_problem_index(problem, result, first + i) < 0);
         if (gap ? !poisoned : poisoned && !any_byte) {
             int64_t *found = gap ? &c->strayed : &c->unwritten, *place = gap ? &c->first_strayed : &c->first_unwritten;
             if (!(*found)++) {
@@ -399,7 +445,8 @@ kw_status kw_comparison_check(const kw_comparison *c, kw_error *err) {
     kw_tensor result = kw_problem_result(&e->problem);
     char name[128];
     if (c->strayed) {
-        return kw_fail(err, KW_FAILED, "%lld elements between the result's lines were written, first number %lld of its memory",
+        return kw_fail(err, KW_FAILED,
+                       "%lld elements between the result's lines or behind them were written, first number %lld of its memory",
                        (long long)c->strayed, (long long)c->first_strayed);
     }
     if (c->unwritten) {

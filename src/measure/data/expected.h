@@ -4,6 +4,7 @@
 #define KW_MEASURE_DATA_EXPECTED_H
 
 #include "measure/data/fill.h"
+#include "problem/groups/groups.h"
 
 /* A tensor's axes in memory order, rightmost fastest, with the letter of each for messages. Axes of extent 1 are left out. */
 enum { KW_TENSOR_AXES = 6 };
@@ -25,12 +26,13 @@ typedef struct kw_expected {
     int64_t *index;
     double *value;
     float *bound, *magnitude;
+    int64_t end;              /* elements of memory from here on stay as they are: rows behind the last group */
     size_t nonzero, possible; /* non-zero values; those with at least one product, which could be non-zero */
 } kw_expected;
 
-/* tensors: host memory of the two tensors that are read; extras: of those of the epilogue, may be NULL where there are none. */
-kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill,
-                           const void *const tensors[KW_TENSOR_COUNT], const void *const extras[KW_EXTRA_MAX], kw_error *err);
+/* memory: of the host, what is read. ends: of a grouped product. */
+kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill, const kw_group_memory *memory,
+                           const int32_t *ends, kw_error *err);
 void kw_expected_drop(kw_expected *expected);
 /* Whether enough of what can be non-zero is: with too many zeros a kernel that computes nothing would pass. */
 bool kw_expected_trusted(const kw_expected *expected);

@@ -221,7 +221,7 @@ kw_status kw_csv_row(kw_problem *problem, kw_word *name, const kw_csv *csv, kw_w
     result.op = csv->op;
     result.dtype = csv->dtype;
     if (csv->op == KW_GEMM) {
-        result.gemm = (kw_gemm_dims){numbers.batch, numbers.gemm_m, numbers.gemm_n, numbers.gemm_k};
+        result.gemm = (kw_gemm_dims){.batch = numbers.batch, .m = numbers.gemm_m, .n = numbers.gemm_n, .k = numbers.gemm_k};
     } else {
         make_csv_conv(&result, &numbers, cells);
     }

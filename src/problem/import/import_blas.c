@@ -21,7 +21,7 @@ void kw_import_product(kw_problem *problem, int64_t batch, const int64_t mnk[3],
     static const kw_layout layouts[2][2] = {{KW_RRR, KW_RCR}, {KW_CRR, KW_CCR}}; /* by transposition of A and of B */
     problem->op = KW_GEMM;
     problem->layout = column_major ? layouts[transpose_b][transpose_a] : layouts[transpose_a][transpose_b];
-    problem->gemm = (kw_gemm_dims){batch, mnk[column_major], mnk[!column_major], mnk[2]};
+    problem->gemm = (kw_gemm_dims){.batch = batch, .m = mnk[column_major], .n = mnk[!column_major], .k = mnk[2]};
 }
 
 static void make_product(kw_problem *problem, const product *p, kw_dtype dtype) {

@@ -136,6 +136,6 @@ kw_status kw_import_matmul(kw_problem *problem, kw_word text, const kw_matmul_ta
     }
     problem->op = KW_GEMM;
     problem->layout = layouts[a][b];
-    problem->gemm = (kw_gemm_dims){one ? 1 : source, m, n, k};
+    problem->gemm = (kw_gemm_dims){.batch = one ? 1 : source, .m = m, .n = n, .k = k};
     return KW_OK;
 }

@@ -12,7 +12,7 @@
 enum { MEMORY_LIMIT = 64 << 20, SET_STEPS = 20000000, POINTS_MAX = 1 << 18, AXES_MAX = 12, WORDS_MAX = 6 };
 
 static const char *const conv_fields[] = {"name", "spatial", "n", "g", "c", "k", "cg", "kg", "i", "f", "s", "p", "q", "d", NULL};
-static const char *const gemm_fields[] = {"name", "b", "m", "n", "k", NULL};
+static const char *const gemm_fields[] = {"name", "b", "g", "m", "n", "k", NULL};
 
 typedef struct set_load {
     kw_grid_list *list;
@@ -51,7 +51,7 @@ static int take_field(lua_State *state, grid *g, const char *name, size_t size) 
     if (field < 0) {
         kw_lua_raise(state, KW_MISSING, "grid %s: there is no field '%.*s'; a %s has %s", g->name, (int)(size < 40 ? size : 40), name,
                      g->set->op == KW_GEMM ? "GEMM" : "convolution",
-                     g->set->op == KW_GEMM ? "b m n k name" : "n g c k cg kg i f s p q d spatial name");
+                     g->set->op == KW_GEMM ? "b g m n k name" : "n g c k cg kg i f s p q d spatial name");
     }
     if (g->given >> field & 1) {
         kw_lua_raise(state, KW_MALFORMED, "grid %s: field %s is given twice; keep one", g->name, g->fields[field]);
@@ -214,6 +214,7 @@ static void read_gemm_sizes(lua_State *state, const grid *g, kw_problem *problem
         .m = number(state, g, "m", -1),
         .n = number(state, g, "n", -1),
         .k = number(state, g, "k", -1),
+        .groups = number(state, g, "g", 0),
     };
 }
 

@@ -40,14 +40,15 @@ static bool is_special_new(const kw_manifest *m, size_t problem) {
     for (size_t i = 0; i < problem; i++) {
         const kw_problem *q = &m->problems.problems[i];
         if (q->op == p->op && q->dtype == p->dtype && q->mixed == p->mixed && kw_epilogue_equal(&q->epilogue, &p->epilogue) &&
-            kw_problem_is_dense(q) == kw_problem_is_dense(p)) {
+            kw_problem_is_dense(q) == kw_problem_is_dense(p) && kw_problem_is_grouped(q) == kw_problem_is_grouped(p)) {
             return false;
         }
     }
     return true;
 }
 
-/* Kernels have their epilogue and x's type in their text, some also that there are pitches: of the configs that can, a copy for each that the problems want. */
+/* Kernels have their epilogue, x's type and groups of rows in their text, some also that there are pitches: of the configs that can, a copy for
+ * each that the problems want. */
 static kw_status add_specials(kw_manifest *m, kw_error *err) {
     kw_status status = KW_OK;
     size_t given = m->configs.count;

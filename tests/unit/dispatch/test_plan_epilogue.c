@@ -1,6 +1,7 @@
 /* test_plan_epilogue.c: plans of problems with an epilogue or with gaps between lines, through the public API: each has an answer whatever kernels there are, its
  * result is that of the steps one by one, in place where the header allows it, and what is missing is told. */
 #include "problem/epilogue.h"
+#include "problem/groups/groups.h"
 #include "problem/pitch.h"
 #include "problem/reference.h"
 #include "support/kw_test.h"
@@ -199,6 +200,65 @@ static void what_is_missing_is_told(void **state) {
     close_run(&r);
 }
 
+/* Each group is a product of its own; what lies behind the last one stays. One plan serves whatever the ends are. */
+static void groups_of_rows_are_products_of_their_own(void **state) {
+    static const char *const texts[] = {"gemm fp32 g4 m19 n23 k29", "gemm fp32 rrr g4 m19 n23 k29 ldc25 epilogue=bias+add+relu"};
+    static const int32_t ends[][4] = {{0, 7, 7, 19}, {3, 4, 11, 12}, {0, 0, 0, 0}};
+    static const kw_mode modes[] = {KW_FROZEN, KW_PREDICT};
+    for (size_t i = 0; i < 2 * sizeof texts / sizeof *texts; i++) {
+        kw_error err = {0};
+        run r = open_run(*state, texts[i / 2], modes[i % 2]);
+        int64_t bytes = kw_problem_elements(&r.problem, KW_Y) * 4;
+        for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
+            int64_t line = r.problem.pitch[KW_Y][0] ? r.problem.pitch[KW_Y][0] : r.problem.gemm.n;
+            r.tensors.ends = ends[e];
+            memset(r.tensors.y, 0xff, (size_t)bytes);
+            assert_ok(kw_plan_run(r.plan, &r.tensors, NULL, &err), &err);
+            for (int64_t g = 0; g < 4; g++) {
+                kw_group_memory whole = {{r.tensors.x, r.tensors.w, r.tensors.y}, {0}}, own;
+                run one = r;
+                if (ends[e][g] == (g ? ends[e][g - 1] : 0)) {
+                    continue;
+                }
+                memcpy(whole.extra, r.tensors.extra, sizeof whole.extra);
+                kw_group_product(&one.problem, &own, &r.problem, ends[e], g, &whole);
+                one.tensors.x = (void *)(uintptr_t)own.tensor[KW_X];
+                one.tensors.w = (void *)(uintptr_t)own.tensor[KW_W];
+                one.tensors.y = (void *)(uintptr_t)own.tensor[KW_Y];
+                compare(&one, own.extra, texts[i / 2]);
+            }
+            for (int64_t at = ends[e][3] * line * 4; at < bytes; at++) {
+                assert_int_equal(((const unsigned char *)r.tensors.y)[at], 0xff);
+            }
+        }
+        assert_non_null(strstr(kw_plan_config(r.plan), " grouped"));
+        close_run(&r);
+    }
+}
+
+static void ends_that_cannot_be_are_told(void **state) {
+    static const int32_t descending[4] = {0, 7, 6, 19}, beyond[4] = {0, 7, 8, 20};
+    kw_error err = {0};
+    run r = open_run(*state, "gemm fp32 g4 m19 n23 k29", KW_FROZEN);
+    assert_int_equal(kw_plan_run(r.plan, &r.tensors, NULL, &err), KW_ILLEGAL);
+    assert_string_equal(err.text, "ends is NULL; the product has 4 groups of rows, and ends says where each of them ends");
+    r.tensors.ends = descending;
+    assert_int_equal(kw_plan_run(r.plan, &r.tensors, NULL, &err), KW_ILLEGAL);
+    assert_string_equal(err.text, "ends[2]=6 is below 7, where its group begins; ends ascend");
+    r.tensors.ends = beyond;
+    assert_int_equal(kw_plan_run(r.plan, &r.tensors, NULL, &err), KW_ILLEGAL);
+    assert_string_equal(err.text, "ends[3]=20 is above the 19 rows of the problem; plan a larger m");
+    r.tensors.ends = (const int32_t *)(const void *)((const char *)descending + 1);
+    assert_int_equal(kw_plan_run(r.plan, &r.tensors, NULL, &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, "is not aligned to 4 bytes"));
+    /* A caller whose header ends before them hands none in. */
+    kw_tensors older = r.tensors;
+    older.size = offsetof(kw_tensors, ends);
+    assert_int_equal(kw_plan_run(r.plan, &older, NULL, &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, "ends is NULL"));
+    close_run(&r);
+}
+
 /* A plan is one epilogue's: another problem's is never answered by it. */
 static void epilogues_are_told_apart(void **state) {
     run a = open_run(*state, "gemm fp32 m19 n23 k29 epilogue=bias", KW_FROZEN);
@@ -216,6 +276,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_problem_is_answered_rightly),
         cmocka_unit_test(a_residual_may_be_the_result),
+        cmocka_unit_test(groups_of_rows_are_products_of_their_own),
+        cmocka_unit_test(ends_that_cannot_be_are_told),
         cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(epilogues_are_told_apart),
     };

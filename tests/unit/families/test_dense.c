@@ -98,7 +98,8 @@ static kw_problem random_problem(uint32_t *state, kw_op op, kw_dtype dtype) {
         kw_problem problem = {.op = op, .dtype = dtype};
         if (op == KW_GEMM) {
             problem.layout = (kw_layout)chance(state, KW_RCR, KW_CCR);
-            problem.gemm = (kw_gemm_dims){chance(state, 1, 3), chance(state, 1, 200), chance(state, 1, 200), chance(state, 1, 200)};
+            problem.gemm = (kw_gemm_dims){
+                .batch = chance(state, 1, 3), .m = chance(state, 1, 200), .n = chance(state, 1, 200), .k = chance(state, 1, 200)};
         } else {
             kw_conv_dims *d = &problem.conv;
             problem.layout = KW_CHANNELS_LAST;

@@ -87,7 +87,7 @@ static void draw(kw_problem *problem, const kw_config *config, uint64_t *random)
     *problem = (kw_problem){.op = config->op, .dtype = config->dtype, .layout = KW_CHANNELS_LAST};
     if (config->op == KW_GEMM) {
         problem->layout = any ? (kw_layout)below(random, 4) : (kw_layout)kw_config_axis(config, "layout", 0);
-        problem->gemm = (kw_gemm_dims){1, large(random, 33), large(random, 33), large(random, 20)};
+        problem->gemm = (kw_gemm_dims){.batch = 1, .m = large(random, 33), .n = large(random, 33), .k = large(random, 20)};
         problem->gemm.batch = below(random, 2) ? 1 : large(random, 31);
         return;
     }

@@ -102,7 +102,7 @@ static void samples_visit_every_place_of_every_axis(void **state) {
     assert_non_null(x);
     assert_non_null(w);
     kw_expected expected;
-    assert_int_equal(kw_expected_make(&expected, &problem, &fill, (const void *[]){x, w, NULL}, NULL, NULL), KW_OK);
+    assert_int_equal(kw_expected_make(&expected, &problem, &fill, &(kw_group_memory){{x, w, NULL}, {0}}, NULL, NULL), KW_OK);
     assert_non_null(expected.index);
     kw_tensor_axis axes[KW_TENSOR_AXES];
     int count = kw_tensor_axes(axes, &problem, KW_Y);

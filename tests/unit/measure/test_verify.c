@@ -302,9 +302,8 @@ static void the_bound_is_what_rounding_can_do_and_no_more(void **state) {
             kw_dtype_store(problem.dtype, ones, j, 1);
         }
         kw_fill fill = kw_fill_real(&problem, 1);
-        assert_ok(
-            kw_expected_make(&expected, &problem, &fill, (const void *const[KW_TENSOR_COUNT]){[KW_X] = ones, [KW_W] = ones}, NULL, &err),
-            &err);
+        assert_ok(kw_expected_make(&expected, &problem, &fill, &(kw_group_memory){.tensor = {[KW_X] = ones, [KW_W] = ones}}, NULL, &err),
+                  &err);
         assert_true(expected.count == 1 && expected.value[0] == (double)problem.gemm.k);
         if (fabs((double)expected.bound[0] / cases[i].bound - 1) > 1e-3) { /* the higher order terms are less */
             fail_msg("%s: %g, not %g", cases[i].problem, (double)expected.bound[0], cases[i].bound);

@@ -22,7 +22,7 @@ static const kw_target machine = {
 
 static kw_problem problem_of(int64_t size) {
     kw_problem problem = {.op = KW_GEMM, .dtype = KW_FP32, .layout = KW_RRR};
-    problem.gemm = (kw_gemm_dims){1, size, size, size};
+    problem.gemm = (kw_gemm_dims){.batch = 1, .m = size, .n = size, .k = size};
     return problem;
 }
 

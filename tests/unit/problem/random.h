@@ -26,8 +26,10 @@ static inline kw_problem random_problem(uint64_t *state, kw_op op, int64_t size)
         }
         if (op == KW_GEMM) {
             problem.layout = (kw_layout)random_between(state, KW_RCR, KW_CCR);
-            problem.gemm = (kw_gemm_dims){random_between(state, 1, 3), random_between(state, 1, size), random_between(state, 1, size),
-                                          random_between(state, 1, size)};
+            problem.gemm = (kw_gemm_dims){.batch = random_between(state, 1, 3),
+                                          .m = random_between(state, 1, size),
+                                          .n = random_between(state, 1, size),
+                                          .k = random_between(state, 1, size)};
             continue;
         }
         kw_conv_dims *conv = &problem.conv;

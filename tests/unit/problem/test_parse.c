@@ -94,7 +94,7 @@ static void faults_are_named_with_the_rule_and_the_way_out(void **state) {
         {"conv_fwd fp32 nwgc ngcw", KW_MALFORMED, {"\"ngcw\"", "layout a second time"}},
         {"conv_fwd fp32 c64 c32", KW_MALFORMED, {"\"c32\"", "second time, after \"c64\""}},
         {"conv_fwd fp32 q7", KW_MALFORMED, {"\"q7\" is not known", "n g c k i f s p d"}},
-        {"gemm fp32 m1 n1 k1 c1", KW_MALFORMED, {"\"c1\" is not known", "b m n k"}},
+        {"gemm fp32 m1 n1 k1 c1", KW_MALFORMED, {"\"c1\" is not known", "b g m n k"}},
         {"conv_fwd fp32 k1 i1 f1", KW_MALFORMED, {"c (input channels of all groups) is missing", "c64"}},
         {"conv_fwd fp32 c1 k1 f1", KW_MALFORMED, {"i (input extents) is missing", "i56x56"}},
         {"gemm fp32 m1 n1", KW_MALFORMED, {"k (columns of A, rows of B) is missing"}},

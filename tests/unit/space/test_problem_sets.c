@@ -332,7 +332,7 @@ static void grids_that_say_nonsense_are_refused_by_name(void **state) {
         {"return {op = 'gemm'}", "grids is a nil"},
         {"return {op = 'gemm', grid = {}}", "unknown key 'grid'"},
         {"return {op = 'gemm', grids = {7}}", "begins with its name"},
-        {"return {op = 'gemm', grids = {{'x', m = 1, n = 1, k = 1, w = 2}}}", "there is no field 'w'; a GEMM has b m n k"},
+        {"return {op = 'gemm', grids = {{'x', m = 1, n = 1, k = 1, w = 2}}}", "there is no field 'w'; a GEMM has b g m n k"},
         {"return {op = 'gemm', grids = {{'x', m = 1, n = 1}}}", "grid x: k is missing"},
         {"return {op = 'gemm', grids = {{'x', m = 1, n = 1, k = 1.5}}}", "k is a number, not a whole number"},
         {"return {op = 'gemm', grids = {{'x', m = 0, n = 1, k = 1}}}", "grid x: "},

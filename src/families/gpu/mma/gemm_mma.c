@@ -6,6 +6,7 @@
 #include "gpu/gemm/args.h"
 #include "gpu/lib/resources.h"
 #include "problem/pitch.h"
+#include "prelude/row_groups.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
 static const kw_axis gemm_mma_axes[] = {KW_GEMM_AXES(ROW)};
@@ -14,8 +15,10 @@ static const kw_axis gemm_mma_axes[] = {KW_GEMM_AXES(ROW)};
 static kw_mma_grid gemm_grid(const kw_mma *mma, const kw_problem *problem) {
     const kw_gemm_dims *d = &problem->gemm;
     bool turned = mma->epi == KW_EPI_TURNED;
-    return (kw_mma_grid){.tile_rows = kw_ceil_div(turned ? d->n : d->m, mma->tile[0]),
-                         .tile_cols = kw_ceil_div(turned ? d->m : d->n, mma->tile[1]),
+    int64_t rows = mma->tile[turned], cols = mma->tile[1 - turned];
+    int64_t along = d->groups ? KW_GROUP_CHUNKS_MOST(d->m, d->groups, rows) : kw_ceil_div(d->m, rows), across = kw_ceil_div(d->n, cols);
+    return (kw_mma_grid){.tile_rows = turned ? across : along,
+                         .tile_cols = turned ? along : across,
                          .batches = d->batch,
                          .steps = kw_ceil_div(d->k, mma->tile[2]),
                          .elements = kw_problem_values(problem, KW_Y)};
@@ -197,6 +200,7 @@ const kw_family kw_family_gemm_mma = {
     .fuses = true,
     .pitched = true,
     .pitched_text = true,
+    .row_groups = true,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = gemm_mma_axes,

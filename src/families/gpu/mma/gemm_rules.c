@@ -20,7 +20,15 @@ static bool bulk_plain(const kw_rule_case *c) {
     return mma->pipe != KW_PIPE_TMA || (mma->layout == KW_RCR && mma->sched == KW_SCHED_INTRAWAVE && !mma->preshuffle);
 }
 
+/* Each tile has one group's rows, and is summed by one block. */
+static bool groups_plain(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool plain = mma->split_k <= 1 && mma->streamk == KW_STREAMK_OFF && !mma->preshuffle;
+    return !mma->row_groups || (mma->pad[0] && plain && !c->config->pitched);
+}
+
 const kw_rule kw_gemm_mma_valid_rules[] = {
+    {"groups_plain", "grouped products need pad_m=1, split_k at most 1, streamk=off, preshuffle=0 and dense tensors", groups_plain},
     {"bulk_plain", "pipe=tma is for layout=rcr, sched=intrawave, preshuffle=0", bulk_plain},
     {"preshuffle_pipe", "preshuffle=1 keeps only the first operand in shared memory, one tile (basic_v1) or two (compv4)", preshuffle_pipe},
     {"preshuffle_plain", "preshuffle=1 has no interwave steps, no stream-K and wave_k=1", preshuffle_sched},

@@ -107,6 +107,7 @@ typedef struct kw_mma {
     kw_op op;
     kw_dtype dtype, output; /* of the operands, of the result */
     bool fused;             /* it has an epilogue */
+    bool row_groups;        /* it is for grouped products */
     int32_t ndim, layout;   /* of a convolution; of a GEMM, else 0 */
     int32_t bytes;          /* of an element of the operands */
     int32_t tile[3], wave[3], inst[3];

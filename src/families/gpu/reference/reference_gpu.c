@@ -34,6 +34,7 @@ const kw_family kw_family_gemm_reference_gpu = {
     .fuses = true,
     .quantized = true,
     .pitched = true,
+    .row_groups = true,
     .ops = 1 << KW_GEMM,
     .dtypes = ALL_DTYPES,
     .launch = launch_reference,

@@ -153,6 +153,11 @@ static const rule_example gemm_examples[] = {
     {"bulk_plain", "gemm fp16", "layout=rrr " BULK, "sm_90", NULL},
     {"arch_bulk", "gemm fp16", BULK, "sm_80", NULL},
     {"lds", "gemm fp16", "stages=8 " BULK, "sm_90", NULL},
+    {"groups_plain", "gemm fp16 grouped", "pad_m=0", "gfx942", NULL},
+    {"groups_plain", "gemm fp16 grouped", "split_k=2", "gfx942", NULL},
+    {"groups_plain", "gemm fp16 grouped", "streamk=tree", "gfx942", NULL},
+    {"groups_plain", "gemm fp16 grouped", "preshuffle=1 pipe=basic_v1", "gfx942", NULL},
+    {"", "gemm fp16 grouped", "", "gfx942", "gemm fp16 rcr g7 m100 n96 k64"},
     {"preshuffle_pipe", "gemm fp16", "preshuffle=1", "gfx942", NULL},
     {"preshuffle_plain", "gemm fp16", "preshuffle=1 pipe=basic_v1 sched=interwave", "gfx942", NULL},
     {"registers", "gemm fp8", BYTES, "sm_90", NULL}, /* bytes that change places, and are widened */
