@@ -4,7 +4,7 @@ JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
 PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills check-memory memcheck mutate device-faults test-slurm test-forest lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills check-memory memcheck mutate device-faults test-slurm test-forest test-torch lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -68,6 +68,12 @@ test-slurm: all
 test-forest:
 	@tools/setup.sh test
 	@JOBS=$(JOBS) tools/test_forest.sh
+
+test-torch:
+	@tools/setup.sh python
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target kernelwright_shared kernelwright_tune_shared kwright
+	@tools/torch.sh build
 
 lightgbm:
 	@tools/lightgbm.sh
@@ -136,6 +142,7 @@ help:
 	@echo 'make check-memory every verb with one allocation refused, KW_MEMORY_POINTS (200; 0: all of the first 2000) a verb, drawn from KW_MEMORY_SEED (the time)'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
+	@echo 'make test-torch kernelwright.torch against PyTorch, whose wheel (531 MB, without CUDA) comes from PyPI once'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/results/DATE/bench-*.md'
 	@echo 'make bench-cpu  the library beside oneDNN, OpenBLAS and BLIS on problems drawn anew; BENCH_CPU="--seed 1 --count 3", KW_DNNL for another oneDNN'

@@ -1,0 +1,283 @@
+"""A layer at given shapes: its problem in each direction, their plans, made when first wanted and kept, and calls with tensors."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from .._context import Context
+from .._errors import ArrayError, Error
+from .._native import checked, ffi, lib
+from .._plan import Plan
+
+FORWARD, BACKWARD_DATA, BACKWARD_WEIGHT = 1, 2, 4
+TYPES = {torch.float32: "fp32", torch.bfloat16: "bf16", torch.float16: "fp16"}
+_CONTIGUOUS = torch.contiguous_format
+_LAST = {2: torch.channels_last, 3: torch.channels_last_3d}
+_LAYOUTS = {1: ("ngcw", "nwgc"), 2: ("ngchw", "nhwgc"), 3: ("ngcdhw", "ndhwgc")}
+
+_lock = threading.Lock()
+_contexts: dict[tuple[str, int], Context] = {}
+_layers: dict[Any, Any] = {}
+_mode: str | None = None
+
+
+@contextmanager
+def plan_mode(mode: str | None) -> Iterator[None]:
+    """How patient plans are chosen inside the block, as in ``kernelwright.plan``.
+
+    Parameters
+    ----------
+    mode : {"frozen", "predict", "shortlist", "exhaustive"} or None
+    """
+    global _mode
+    before, _mode = _mode, mode
+    try:
+        yield
+    finally:
+        _mode = before
+
+
+def context_of(device: torch.device) -> Context:
+    """The context of a tensor's device; on the CPU with as many threads as PyTorch has."""
+    if device.type == "cpu":
+        key = ("cpu", torch.get_num_threads())
+    elif device.type == "cuda":
+        index = torch.cuda.current_device() if device.index is None else device.index
+        key = (f"{'hip' if torch.version.hip else 'cuda'}:{index}", 0)
+    else:
+        raise ArrayError(f"x: lies on device {device}, which no kernel serves; move it to the CPU or a GPU")
+    with _lock:
+        if key not in _contexts:
+            _contexts[key] = Context(key[0], threads=key[1] or None)
+        return _contexts[key]
+
+
+def make_plan(problem: str, device: torch.device, fresh_weights: bool) -> Plan:
+    """A plan in the mode that is set. Not while a CUDA graph is captured, for choosing may measure."""
+    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        raise Error(f"{problem}: has no plan yet, and none can be made while a CUDA graph is captured; run it once before")
+    return context_of(device).plan(problem, mode=_mode, fresh_weights=fresh_weights)
+
+
+def check(first: str, **tensors: torch.Tensor | None) -> str:
+    """Our name of the tensors' type, which is one; they lie on one device."""
+    given = {name: t for name, t in tensors.items() if t is not None}
+    head = given[first]
+    if head.dtype not in TYPES:
+        raise ArrayError(f"{first}: elements are {head.dtype}; use float32, bfloat16 or float16")
+    for name, t in given.items():
+        if t.dtype != head.dtype:
+            raise ArrayError(f"{name}: elements are {t.dtype}, and those of {first} {head.dtype}; convert one of them")
+        if t.device != head.device:
+            raise ArrayError(f"{name}: lies on device {t.device}, and {first} on {head.device}; move one of them")
+    return TYPES[head.dtype]
+
+
+def is_last(t: torch.Tensor) -> bool:
+    """Whether a tensor lies channels last, and not channels first as well."""
+    return t.dim() in (4, 5) and not t.is_contiguous() and t.is_contiguous(memory_format=_LAST[t.dim() - 2])
+
+
+def format_of(last: bool, dim: int) -> torch.memory_format:
+    """PyTorch's word for the order of memory."""
+    return _LAST[dim - 2] if last else _CONTIGUOUS
+
+
+def by_address(t: torch.Tensor) -> Any:
+    """A tensor's memory for C."""
+    return ffi.cast("void *", t.data_ptr())
+
+
+class _Direction:
+    """A problem with its plan. Where only the reference kernel takes the bias, it is added behind."""
+
+    def __init__(self, problem: str, bias: str, device: torch.device, fresh_weights: bool) -> None:
+        self.plan = make_plan(problem + bias, device, fresh_weights)
+        self.added = bool(bias) and self.plan.config.split(" ", 1)[0].endswith(".reference")
+        if self.added:
+            self.plan = make_plan(problem, device, fresh_weights)
+        self.fused = bool(bias) and not self.added
+
+    def pack(self, w: torch.Tensor) -> bool:
+        """Keep w in the plan as the kernel wants it; false: it wants w as it is."""
+        if not self.plan.wants_packing:
+            return False
+        checked(lib.kw_plan_pack_weights, self.plan._c, by_address(w))
+        return True
+
+
+class ConvLayer:
+    """A convolution at given shapes."""
+
+    def __init__(
+        self,
+        device: torch.device,
+        dtype: torch.dtype,
+        x_shape: Sequence[int],
+        w_shape: Sequence[int],
+        stride: Sequence[int],
+        padding: Sequence[int],
+        dilation: Sequence[int],
+        groups: int,
+        last: bool,
+        bias: bool,
+    ) -> None:
+        dim = len(x_shape)
+        if x_shape[1] != w_shape[1] * groups:
+            raise ArrayError(f"x and w: {x_shape[1]} channels of x are not the {w_shape[1]} of w times {groups} groups")
+        self.device, self.dtype, self.last, self.bias = device, dtype, last, bias
+        self.x_shape, self.w_shape = tuple(x_shape), tuple(w_shape)
+        self.y_shape = out_shape(x_shape, w_shape, stride, padding, dilation)
+        self.format = format_of(last, dim)
+        self._text = f" {TYPES[dtype]} {_LAYOUTS[dim - 2][last]} n{x_shape[0]} g{groups} c{x_shape[1]} k{w_shape[0]}" + "".join(
+            f" {letter}{'x'.join(str(v) for v in values)}"
+            for letter, values in (("i", x_shape[2:]), ("f", w_shape[2:]), ("s", stride), ("p", padding), ("d", dilation))
+        )
+        self._made: dict[Any, _Direction] = {}
+
+    def problem(self, direction: int) -> str:
+        """The problem's text without a bias."""
+        return {FORWARD: "conv_fwd", BACKWARD_DATA: "conv_bwd_data", BACKWARD_WEIGHT: "conv_bwd_weight"}[direction] + self._text
+
+    def direction(self, direction: int, packed: bool = False) -> _Direction:
+        """Its plan; with packed one of the caller's own, whose weights are to be packed."""
+        made = None if packed else self._made.get(direction)
+        if made is None:
+            bias = f" epilogue=bias:{TYPES[self.dtype]}" if self.bias and direction == FORWARD else ""
+            made = _Direction(self.problem(direction), bias, self.device, direction == FORWARD and not packed)
+            if not packed:
+                self._made[direction] = made
+        return made
+
+    def prepared(self, w: torch.Tensor) -> torch.Tensor:
+        """w as it has to lie."""
+        return w.contiguous(memory_format=self.format)
+
+    def run(self, d: _Direction, x: torch.Tensor, w: torch.Tensor | None, b: torch.Tensor | None) -> torch.Tensor:
+        """Forward by a plan; w None: packed."""
+        y = torch.empty(self.y_shape, dtype=self.dtype, device=self.device, memory_format=self.format)
+        x = x.contiguous(memory_format=self.format)
+        if d.fused:
+            d.plan.run(x, w, y, b)
+        else:
+            d.plan.run(x, w, y)
+            if b is not None:
+                y += b.view(-1, *[1] * (y.dim() - 2))
+        return y
+
+    def forward(self, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
+        """Y of x and w."""
+        return self.run(self.direction(FORWARD), x, self.prepared(w), b)
+
+    def backward_data(self, gy: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        """The gradient of x."""
+        gx = torch.empty(self.x_shape, dtype=self.dtype, device=self.device, memory_format=self.format)
+        self.direction(BACKWARD_DATA).plan.run(gx, self.prepared(w), gy.contiguous(memory_format=self.format))
+        return gx
+
+    def backward_weight(self, x: torch.Tensor, gy: torch.Tensor) -> torch.Tensor:
+        """The gradient of w."""
+        gw = torch.empty(self.w_shape, dtype=self.dtype, device=self.device, memory_format=self.format)
+        self.direction(BACKWARD_WEIGHT).plan.run(
+            x.contiguous(memory_format=self.format), gw, gy.contiguous(memory_format=self.format)
+        )
+        return gw
+
+
+class LinearLayer:
+    """x (m, k) by w (n, k), transposed."""
+
+    def __init__(self, device: torch.device, dtype: torch.dtype, m: int, n: int, k: int, bias: bool) -> None:
+        self.device, self.dtype, self.m, self.n, self.k, self.bias = device, dtype, m, n, k, bias
+        self._made: dict[int, _Direction] = {}
+
+    def problem(self, direction: int) -> str:
+        """The problem's text without a bias."""
+        m, n, k, t = self.m, self.n, self.k, TYPES[self.dtype]
+        return {
+            FORWARD: f"gemm {t} rcr m{m} n{n} k{k}",
+            BACKWARD_DATA: f"gemm {t} rrr m{m} n{k} k{n}",
+            BACKWARD_WEIGHT: f"gemm {t} crr m{n} n{k} k{m}",
+        }[direction]
+
+    direction = ConvLayer.direction
+
+    def prepared(self, w: torch.Tensor) -> torch.Tensor:
+        """w as it has to lie."""
+        return w.contiguous()
+
+    def run(self, d: _Direction, x: torch.Tensor, w: torch.Tensor | None, b: torch.Tensor | None) -> torch.Tensor:
+        """Forward by a plan; w None: packed. x may have more axes in front."""
+        y = torch.empty((self.m, self.n), dtype=self.dtype, device=self.device)
+        rows = x.reshape(self.m, self.k).contiguous()
+        w = None if w is None else w.t()
+        if d.fused:
+            d.plan.run(rows, w, y, b)
+        else:
+            d.plan.run(rows, w, y)
+            if b is not None:
+                y += b
+        return y if x.dim() == 2 else y.view(*x.shape[:-1], self.n)
+
+    def forward(self, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
+        """Y of x and w."""
+        return self.run(self.direction(FORWARD), x, self.prepared(w), b)
+
+    def backward_data(self, gy: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        """The gradient of x."""
+        gx = torch.empty((self.m, self.k), dtype=self.dtype, device=self.device)
+        self.direction(BACKWARD_DATA).plan.run(gy.reshape(self.m, self.n).contiguous(), w.contiguous(), gx)
+        return gx.view(*gy.shape[:-1], self.k)
+
+    def backward_weight(self, x: torch.Tensor, gy: torch.Tensor) -> torch.Tensor:
+        """The gradient of w."""
+        gw = torch.empty((self.n, self.k), dtype=self.dtype, device=self.device)
+        gy = gy.reshape(self.m, self.n).contiguous()
+        self.direction(BACKWARD_WEIGHT).plan.run(gy.t(), x.reshape(self.m, self.k).contiguous(), gw)
+        return gw
+
+
+def out_shape(
+    x_shape: Sequence[Any], w_shape: Sequence[Any], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> tuple[Any, ...]:
+    """The shape of y."""
+    axes = zip(x_shape[2:], w_shape[2:], stride, padding, dilation)
+    return (x_shape[0], w_shape[0], *((i + 2 * p - d * (f - 1) - 1) // s + 1 for i, f, s, p, d in axes))
+
+
+def _threads(device: torch.device) -> int:
+    return torch.get_num_threads() if device.type == "cpu" else 0
+
+
+def conv_layer(
+    like: torch.Tensor,
+    x_shape: Sequence[int],
+    w_shape: Sequence[int],
+    stride: Sequence[int],
+    padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    last: bool,
+    bias: bool,
+) -> ConvLayer:
+    """The layer of these shapes on like's device and in its type, made once."""
+    sizes = (tuple(x_shape), tuple(w_shape), tuple(stride), tuple(padding), tuple(dilation), groups, last, bias)
+    key = (like.device, like.dtype, sizes, _threads(like.device))
+    layer = _layers.get(key)
+    if layer is None:
+        layer = _layers[key] = ConvLayer(like.device, like.dtype, *sizes)
+    return layer
+
+
+def linear_layer(like: torch.Tensor, m: int, n: int, k: int, bias: bool) -> LinearLayer:
+    """Likewise."""
+    key = (like.device, like.dtype, m, n, k, bias, _threads(like.device))
+    layer = _layers.get(key)
+    if layer is None:
+        layer = _layers[key] = LinearLayer(like.device, like.dtype, m, n, k, bias)
+    return layer
