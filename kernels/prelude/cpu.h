@@ -62,6 +62,10 @@ typedef kw_vf kw_va;
 #define KW_OUT_BYTES (KW_STORAGE == 3 ? 4 : KW_STORAGE > 3 ? 2 : KW_BYTES)
 #endif
 
+#define KW_ZERO_OF_int32(p) (*(const kw_i32_u *)(p))
+#define KW_ZERO_OF_int8(p) (*(const kw_i8 *)(p))
+#define KW_ZERO_OF_uint8(p) (*(const unsigned char *)(p))
+
 KW_INLINE kw_i64 kw_min(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
 KW_INLINE kw_i64 kw_max(kw_i64 a, kw_i64 b) { return a > b ? a : b; }
 
@@ -189,6 +193,11 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) {
     __asm__("vcvtps2ph $0, %1, %0" : "=v"(h) : "v"(v));
     *(kw_vh_u *)p = h;
 }
+#elif KW_MATH == 0
+/* As fp32, which holds the sums exactly: of what is spread, x; one weight. */
+KW_INLINE kw_vf kw_load_x(const void *p) { return __builtin_convertvector(__builtin_convertvector(*(const kw_vx_u *)p, kw_vi), kw_vf); }
+KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_i8 *)p; }
+KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, (kw_vf) __builtin_convertvector(v, kw_vi)); }
 #else
 KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, v); } /* sums of 32 bits as they are */
 #endif

@@ -401,8 +401,8 @@ KW_INLINE void kw_put_rounded(char *p, kw_rounded r, kw_lanes lanes) {
 #define KW_OF_ROW(type, number) kw_one_##type(at.args->extra[number], at.row)
 #define KW_ALONG_ELEMENTS(type, number) kw_lanes_##type(at.args->extra[number], element, at.lanes)
 
-/* Sums as they come: of int8 they are whole numbers of 32 bits. */
-KW_INLINE kw_vf kw_sums(kw_vf v) { return KW_STORAGE == 3 ? kw_from_int32((kw_vi)v) : v; }
+/* Sums as they come: of int8 they are whole numbers of 32 bits, unless they were formed in fp32. */
+KW_INLINE kw_vf kw_sums(kw_vf v) { return KW_STORAGE == 3 && KW_MATH != 0 ? kw_from_int32((kw_vi)v) : v; }
 
 /* A vector on its way to p, whose lanes are channels; pixels. */
 KW_INLINE kw_vf kw_result_of(const kw_tables *tables, const void *p, kw_vf v, kw_place at) {

@@ -2,11 +2,11 @@
 return {
     family = "conv.merged",
     ops = { "conv_fwd", "conv_bwd_data" },
-    dtypes = { "fp32", "bf16", "fp16" },
+    dtypes = { "fp32", "bf16", "fp16", "int8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
-            math = arch.math[dtype],
+            math = dtype == "int8" and { "fma" } or arch.math[dtype],
             tile_h = { 1, 2 },
             tile_w = { 4, 7, 8, 14 },
             taps_h = { 1, 3 },

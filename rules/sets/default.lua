@@ -20,6 +20,11 @@ local function preferred(c, arch)
     return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
 end
 
+-- int8 where fp32 holds the sums.
+local function short_sums(c, arch)
+    return c.dtype == "int8" and c.isa == arch.isa[1]
+end
+
 -- The narrower vectors of a machine that has wider ones: channels that fill half a vector more leave fewer lanes idle in them.
 local function narrower(c, arch)
     return c.dtype == "fp32" and c.isa ~= arch.isa[1]
@@ -164,11 +169,11 @@ return {
         ["conv.depthwise"] = function(c, arch)
             local list = c.math == "dp" and depthwise_pairs or depthwise[c.isa]
             -- where pairs are to be had, fp32 sums are for what they do not serve
-            local rest = c.math == "dp" or arch.math[c.dtype][1] ~= "dp" or c.taps_h == 1
+            local rest = c.math == "dp" or arch.math[c.dtype][1] ~= "dp" or c.dtype == "int8" or c.taps_h == 1
             return c.isa == arch.isa[1] and c.block == 0 and rest and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.merged"] = function(c, arch)
-            return preferred(c, arch) and c.block == 0 and c.group_c == c.group_k and c.group_c >= 4
+            return (preferred(c, arch) or short_sums(c, arch)) and c.block == 0 and c.group_c == c.group_k and c.group_c >= 4
                 and among(merged[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.direct_bwd_weight"] = function(c, arch)

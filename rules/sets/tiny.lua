@@ -33,11 +33,11 @@ return {
             return preferred(c, arch) and c.band == 0 and c.ahead == 1 and c.tile_m == tile_m and c.vecs == 2
         end,
         ["conv.depthwise"] = function(c, arch)
-            local math = c.dtype == "bf16" and "fma" or arch.math[c.dtype][1]
+            local math = (c.dtype == "bf16" or c.dtype == "int8") and "fma" or arch.math[c.dtype][1]
             return c.isa == arch.isa[1] and c.math == math and c.block == 0 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1 and c.tile_w == 8
         end,
         ["conv.merged"] = function(c, arch)
-            return preferred(c, arch) and c.block == 0 and c.group_c == 4 and c.group_k == 4 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1
+            return (preferred(c, arch) or c.dtype == "int8" and c.isa == arch.isa[1]) and c.block == 0 and c.group_c == 4 and c.group_k == 4 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1
                 and c.tile_w == 8
         end,
         ["conv.direct_bwd_weight"] = function(c, arch)

@@ -141,6 +141,7 @@ struct kw_family {
     bool quantized;   /* its text multiplies uint8 by int8 (kw_problem.mixed), and x less its zero point (KW_EPILOGUE_ZERO_X) */
     bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
     bool tiles;       /* of a CPU: has kernels of math=amx */
+    bool short_sums;  /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     bool pitched_text;    /* and these by a text of their own: kw_config.pitched */
     bool row_groups;      /* its text has KW_ROW_GROUPS: grouped products (kw_gemm_dims.groups) */

@@ -19,6 +19,8 @@ enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << 
 static const kw_multiply multiplies[] = {
     {KW_MATH_FMA, FLOATS, KW_ISA_AVX2, 1, 0, V3},
     {KW_MATH_FMA, FLOATS, KW_ISA_AVX512, 1, 0, V4},
+    {KW_MATH_FMA, INT8, KW_ISA_AVX2, 1, 0, V3}, /* of families with short_sums */
+    {KW_MATH_FMA, INT8, KW_ISA_AVX512, 1, 0, V4},
     {KW_MATH_DP, BF16, KW_ISA_AVX512, 2, KW_CPU_BF16, "-march=x86-64-v4 -mavx512bf16 -mprefer-vector-width=512"},
     {KW_MATH_DP, INT8, KW_ISA_AVX2, 4, KW_CPU_AVX_VNNI, V3 " -mavxvnni"},
     {KW_MATH_DP, INT8, KW_ISA_AVX512, 4, KW_CPU_VNNI, V4 " -mavx512vnni"},
@@ -43,6 +45,9 @@ const kw_isa *kw_config_isa(const kw_config *config) {
 }
 
 const kw_multiply *kw_config_multiply(const kw_config *config) {
+    if (config->axis[KW_AXIS_MATH] == KW_MATH_FMA && config->dtype == KW_INT8 && !config->family->short_sums) {
+        return NULL;
+    }
     for (size_t i = 0; i < sizeof multiplies / sizeof *multiplies; i++) {
         const kw_multiply *m = &multiplies[i];
         if (m->math == config->axis[KW_AXIS_MATH] && m->dtypes >> config->dtype & 1 && m->isa == config->axis[KW_AXIS_ISA]) {
@@ -76,7 +81,7 @@ static bool arch_has_isa(const kw_rule_case *c) {
 }
 
 const kw_rule kw_isa_valid_rules[] = {
-    {"math_type", "math=fma multiplies all floats, math=dp and amx bf16 and int8, math=wide int8; take one that serves the type",
+    {"math_type", "math=fma multiplies all floats, and int8 in depthwise and merged groups, math=dp and amx bf16 and int8, math=wide int8",
      math_serves_type},
     {"math_family", "math=amx is for families of whole products; this one multiplies in vectors, by another math", family_has_math},
     {"math_isa", "math=dp of bf16 and math=amx need isa=avx512; isa=avx2 has math=fma", isa_has_math},

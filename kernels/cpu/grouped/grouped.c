@@ -28,7 +28,7 @@
 
 /* Sums windows windows of a tile's entries of the indirection buffer into its result pixels. */
 static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights,
-                    char *dst KW_AND_CHANNELS(const kw_channels *at)) {
+                    char *dst KW_AND_ZERO(kw_vf zero) KW_AND_CHANNELS(const kw_channels *at)) {
     KW_EACH_SUM(KW_DECLARE_SUM)
     for (; windows; windows--, from += KW_ENTRY) {
         const char *w = weights + from[0];
@@ -56,31 +56,40 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
 #endif
 }
 
+/* Of which all elements are made. */
+#define KW_UNIT (KW_BYTES == 1 ? 1 : 2)
+#if KW_BYTES == 1
+typedef unsigned char kw_unit_u __attribute__((may_alias));
+#else
+typedef kw_u16_u kw_unit_u;
+#endif
+
 /* Fewer result channels than a vector: source and result pixels pass through thread memory, a vector each. */
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {
     kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP;
     const kw_i64 *from = j->from + tile * j->windows * KW_ENTRY, *to = j->to + tile * KW_PIXELS;
     (void)results;
+    kw_vf zero __attribute__((unused)) = (float)kw_zero_of_x(j->a) - (kw_vf){0};
     kw_i64 *from_here = j->narrow, *to_here = from_here + j->windows * KW_ENTRY;
     char *pixels = (char *)(to_here + KW_PIXELS), *at = pixels;
     for (kw_i64 i = 0; i < j->windows * KW_ENTRY; i++) {
         from_here[i] = from[i];
         if (i % KW_ENTRY == 0) continue;
-        for (kw_i64 b = 0; b < KW_VECTOR; b += 2)
-            *(kw_u16_u *)(at + b) = b < sources ? *(const kw_u16_u *)(src + from[i] + b) : 0;
+        for (kw_i64 b = 0; b < KW_VECTOR; b += KW_UNIT)
+            *(kw_unit_u *)(at + b) = b < sources ? *(const kw_unit_u *)(src + from[i] + b) : 0;
         from_here[i] = at - pixels;
         at += KW_VECTOR;
     }
 #if KW_EPILOGUE /* the pixels that exist, by lanes */
     kw_channels channels = kw_channels_of(j->a);
-    kw_tile(from_here, j->windows, to, pixels, weights, dst, kw_channels_set(&channels, 0, 0));
+    kw_tile(from_here, j->windows, to, pixels, weights, dst KW_AND_ZERO(zero), kw_channels_set(&channels, 0, 0));
 #else
     for (kw_i64 i = 0; i < KW_PIXELS; i++)
         to_here[i] = i * KW_VECTOR;
-    kw_tile(from_here, j->windows, to_here, pixels, weights, at);
+    kw_tile(from_here, j->windows, to_here, pixels, weights, at KW_AND_ZERO(zero));
     for (kw_i64 i = 0; i < KW_PIXELS; i++) {
-        for (kw_i64 b = 0; b < results * KW_BYTES; b += 2)
-            *(kw_u16_u *)(dst + to[i] + b) = *(const kw_u16_u *)(at + to_here[i] + b);
+        for (kw_i64 b = 0; b < results * KW_OUT_BYTES; b += KW_UNIT)
+            *(kw_unit_u *)(dst + to[i] + b) = *(const kw_unit_u *)(at + to_here[i] + b);
     }
 #endif
 }
@@ -98,6 +107,7 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
     kw_channels channels = kw_channels_of(j->a);
     kw_i64 whole = j->to_padding_count ? j->to_padding[0] / KW_PIXELS : tiles; /* tiles before the first that reaches beyond the image */
 #endif
+    kw_vf zero __attribute__((unused)) = (float)kw_zero_of_x(j->a) - (kw_vf){0};
     for (kw_i64 t = 0; t < tiles; t++) {
 #if KW_EPILOGUE
         channels.inside = t < whole;
@@ -107,7 +117,7 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
             kw_i64 channel = kw_first_channel(j->a, v);
             kw_tile(from, j->windows, to, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - b->src) * KW_BYTES,
                     weights + (v - b->begin) * vector_bytes,
-                    dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));
+                    dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_ZERO(zero) KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));
         }
     }
 }

@@ -16,6 +16,15 @@
  *   KW_WIDEN(v)                 a vector of KW_PARTS elements as one of KW_LANES; the others are undefined
  *   kw_lane_source[]            for each lane, where its group starts among the KW_PARTS */
 #define KW_VECTOR (4 * KW_LANES)
+#if KW_X_ZERO                /* is subtracted from what is loaded; pixels outside the image have it too */
+#define KW_AND_ZERO(at) , at /* an argument more */
+#define KW_LESS_ZERO -zero
+KW_INLINE int kw_zero_of_x(const kw_kernel_args *a) { return KW_X_ZERO_OF(a); }
+#else
+#define KW_AND_ZERO(at)
+#define KW_LESS_ZERO
+KW_INLINE int kw_zero_of_x(const kw_kernel_args *a) { return (void)a, 0; }
+#endif
 #define KW_PIXELS (KW_TILE_H * KW_TILE_W)
 #define KW_SOURCES (KW_ROWS * KW_COLS)
 #define KW_ENTRY KW_GROUPED_ENTRY(KW_SOURCES)
@@ -42,6 +51,8 @@ KW_INLINE kw_vf kw_permute(kw_vf v, kw_vi lanes) {
 typedef int kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
 #elif KW_STORAGE == 0 || KW_STAGED
 typedef float kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
+#elif KW_STORAGE == 3
+typedef kw_x8 kw_part __attribute__((vector_size(KW_PARTS), aligned(1), may_alias));
 #else
 typedef kw_u16 kw_part __attribute__((vector_size(2 * KW_PARTS), aligned(1), may_alias));
 #endif
@@ -51,6 +62,8 @@ KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
     kw_part part = *(const kw_part *)p;
 #if KW_DP || KW_STORAGE == 0 || KW_STAGED
     return kw_permute((kw_vf)KW_WIDEN(part), pick);
+#elif KW_STORAGE == 3
+    return kw_permute(__builtin_convertvector(__builtin_convertvector(KW_WIDEN(part), kw_vi), kw_vf), pick);
 #else
     return kw_permute(kw_widen((kw_vh)KW_WIDEN(part)), pick);
 #endif
@@ -65,6 +78,8 @@ KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
     return kw_spread_word(p + pick);
 #elif KW_STAGED
     return kw_spread(p + pick);
+#elif KW_STORAGE == 3
+    return (float)*(const kw_x8 *)(p + pick) - (kw_vf){0};
 #else
     return kw_load_1(p + pick) - (kw_vf){0};
 #endif

@@ -130,8 +130,9 @@ static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     j.to = j.from_padding + words + 1;
     j.to_padding = j.to + results;
     j.narrow = j.from + KW_GROUPED_INDIRECTION_BYTES(words, results) / (kw_i64)sizeof(kw_i64);
+    const kw_u32 zero = ((kw_u32)kw_zero_of_x(a) & 0xffu) * 0x01010101u;
     for (kw_i64 i = 0; i < a->params.scratch_bytes; i += KW_VECTOR)
-        kw_put(j.zeros + i, (kw_vf){0});
+        kw_put(j.zeros + i, kw_spread_word(&zero));
     return j;
 }
 

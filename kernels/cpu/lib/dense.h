@@ -119,9 +119,6 @@ static void kw_fill(char *to, kw_i64 bytes, kw_u32 word) {
 static void kw_zero(char *to, kw_i64 bytes) { kw_fill(to, bytes, KW_ZERO_BYTE * 0x01010101u); }
 
 #if KW_X_ZERO
-#define KW_ZERO_OF_int32(p) (*(const kw_i32_u *)(p))
-#define KW_ZERO_OF_int8(p) (*(const kw_i8 *)(p))
-#define KW_ZERO_OF_uint8(p) (*(const unsigned char *)(p))
 KW_INLINE int kw_head_times(const kw_kernel_args *a) { return -(KW_X_ZERO_OF(a) + (KW_RAISED ? 128 : 0)); }
 /* What lies outside the image. */
 KW_INLINE void kw_pad(const kw_kernel_args *a, char *to, kw_i64 bytes) {

@@ -42,14 +42,14 @@
         KW_KEEP(b0_1); \
         kw_vf b0_2 = kw_load(w + 2 * KW_VECTOR); \
         KW_KEEP(b0_2); \
-        x = kw_load_x(src + from[1]); \
+        x = kw_load_x(src + from[1]) KW_LESS_ZERO; \
         a0_0 = kw_fma(a0_0, x, b0_0); \
-        x = kw_load_x(src + from[2]); \
+        x = kw_load_x(src + from[2]) KW_LESS_ZERO; \
         a0_0 = kw_fma(a0_0, x, b0_1); \
         a0_1 = kw_fma(a0_1, x, b0_0); \
-        x = kw_load_x(src + from[3]); \
+        x = kw_load_x(src + from[3]) KW_LESS_ZERO; \
         a0_0 = kw_fma(a0_0, x, b0_2); \
         a0_1 = kw_fma(a0_1, x, b0_1); \
-        x = kw_load_x(src + from[4]); \
+        x = kw_load_x(src + from[4]) KW_LESS_ZERO; \
         a0_1 = kw_fma(a0_1, x, b0_2);
 #endif

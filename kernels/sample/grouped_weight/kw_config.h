@@ -33,10 +33,10 @@
         kw_vf x; \
         kw_vf b0_0 = kw_load_x(dst + to[0]); \
         KW_KEEP(b0_0); \
-        x = kw_load_x(src + from[1]); \
+        x = kw_load_x(src + from[1]) KW_LESS_ZERO; \
         a0_0 = kw_fma(a0_0, x, b0_0); \
-        x = kw_load_x(src + from[2]); \
+        x = kw_load_x(src + from[2]) KW_LESS_ZERO; \
         a0_1 = kw_fma(a0_1, x, b0_0); \
-        x = kw_load_x(src + from[3]); \
+        x = kw_load_x(src + from[3]) KW_LESS_ZERO; \
         a0_2 = kw_fma(a0_2, x, b0_0);
 #endif

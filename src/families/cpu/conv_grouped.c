@@ -100,10 +100,12 @@ static void conv_grouped_emit(const kw_config *config, kw_text *text) {
     kw_grouped_emit(text, config, &grouped);
 }
 
+enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 };
+
 /* What the four rows have in common. */
 #define GROUPED_FAMILY(table)                                                                                                              \
-    .kind = KW_KIND_CPU, .fuses = true, .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16, .axes = table,                               \
-    .axis_count = sizeof table / sizeof *table, .decode = conv_grouped_decode, .launch = conv_grouped_launch, .emit = conv_grouped_emit
+    .kind = KW_KIND_CPU, .fuses = true, .axes = table, .axis_count = sizeof table / sizeof *table, .decode = conv_grouped_decode,          \
+    .launch = conv_grouped_launch, .emit = conv_grouped_emit
 
 const kw_family kw_family_conv_depthwise = {
     .name = "conv.depthwise",
@@ -113,6 +115,9 @@ const kw_family kw_family_conv_depthwise = {
               [KW_RUNS] = {kw_isa_runs_rules},
               [KW_FITS] = {depthwise_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
+    .dtypes = FLOATS | 1 << KW_INT8,
+    .quantized = true,
+    .short_sums = true,
     GROUPED_FAMILY(depthwise_axes),
 };
 
@@ -124,6 +129,7 @@ const kw_family kw_family_conv_depthwise_weight = {
               [KW_RUNS] = {kw_isa_runs_rules},
               [KW_FITS] = {depthwise_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
+    .dtypes = FLOATS,
     GROUPED_FAMILY(depthwise_weight_axes),
 };
 
@@ -135,6 +141,9 @@ const kw_family kw_family_conv_merged = {
               [KW_RUNS] = {kw_isa_runs_rules},
               [KW_FITS] = {merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
+    .dtypes = FLOATS | 1 << KW_INT8,
+    .quantized = true,
+    .short_sums = true,
     GROUPED_FAMILY(merged_axes),
 };
 
@@ -146,5 +155,6 @@ const kw_family kw_family_conv_merged_weight = {
               [KW_RUNS] = {kw_isa_runs_rules},
               [KW_FITS] = {merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
+    .dtypes = FLOATS,
     GROUPED_FAMILY(merged_weight_axes),
 };

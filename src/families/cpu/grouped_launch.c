@@ -156,7 +156,9 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     launch->stage[0] = (kw_stage){.units = vectors, .packs = true};
     launch->stage[1] = (kw_stage){.units = units};
     launch->packed_bytes = vectors * windows * kw_grouped_window_vectors(config, g) * lanes * 4;
-    int64_t scratch = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * element, KW_LINE);
+    /* Pixels that are read, and pixels that are written. */
+    int64_t larger = kw_max(element, (int64_t)kw_dtype_size(kw_dtype_output(problem->dtype)));
+    int64_t scratch = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * larger, KW_LINE);
     int64_t words = cols * c.words, results = g->tile_h * g->tile_w;
     *kw_launch_params(launch, kw_grouped_params) = (kw_grouped_params){
         .block_vectors = block,

@@ -1,6 +1,7 @@
 /* grouped_rules.c: what the depthwise and merged families refuse, whichever of the four. */
 #include "families/cpu/emit/grouped_emit.h"
 #include "families/cpu/grouped.h"
+#include "problem/epilogue.h"
 
 /* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
 static int weights_alive(const kw_config *config, const kw_grouped *g) {
@@ -76,7 +77,12 @@ static bool grouped_tile_in_registers(const kw_rule_case *c) {
     return pixels + others + spare <= kw_config_isa(c->config)->registers;
 }
 
+static bool int8_is_fp32(const kw_rule_case *c) {
+    return c->config->dtype != KW_INT8 || c->config->axis[KW_AXIS_MATH] == KW_MATH_FMA;
+}
+
 const kw_rule kw_grouped_valid_rules[] = {
+    {"int8_math", "int8 is multiplied as fp32 here; it needs math=fma", int8_is_fp32},
     {"lanes", "the result channels of a group must fill the lanes of vectors, or divide them", results_fill_lanes},
     {"shared_vector", "groups that share a vector need a power of two of source channels, at most as many as result channels",
      groups_share_a_vector},
@@ -134,7 +140,17 @@ static bool indirection_is_bounded(const kw_rule_case *c) {
     return kw_grouped_tile_words(c->config, c->decoded, c->problem) <= BYTES_MAX / 8;
 }
 
+/* Up to 2^24 fp32 holds every whole number. */
+static bool sums_are_exact(const kw_rule_case *c) {
+    const kw_grouped *g = c->decoded;
+    const kw_conv_dims *d = &c->problem->conv;
+    bool shifted = c->config->mixed || kw_epilogue_zero_x(&c->config->epilogue);
+    double products = (double)d->filter[0] * (double)d->filter[1] * (double)d->filter[2] * g->src;
+    return c->config->dtype != KW_INT8 || products * (shifted ? 255 : 128) * 128 <= 16777216;
+}
+
 const kw_rule kw_grouped_fits_rules[] = {
+    {"exact_sums", "sums of int8 have at most 1024 products here, of uint8 or with a zero point 514; take another family", sums_are_exact},
     {"taps_in_filter", "the filter must have the taps that are handled at once", taps_are_in_filter},
     {"window_stride", "stride must be the problem's on each axis with more than one tap at once", stride_is_that_of_window},
     {"stride_or_dilation", "an axis with more than one tap at once needs stride 1 or dilation 1", no_stride_with_dilation},

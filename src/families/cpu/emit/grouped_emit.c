@@ -123,7 +123,9 @@ static void emit_source_row(writer *w, int row) {
         if (!col_used(w, col)) {
             continue;
         }
-        kw_text_addf(w->text, w->mixes ? "        x = kw_mix(src + from[%d], pick);\n" : "        x = kw_load_x(src + from[%d]);\n",
+        kw_text_addf(w->text,
+                     w->mixes ? "        x = kw_mix(src + from[%d], pick) KW_LESS_ZERO;\n"
+                              : "        x = kw_load_x(src + from[%d]) KW_LESS_ZERO;\n",
                      1 + row * w->cols + col);
         for (int y = 0; y < g->tile_h; y++) {
             for (int r = 0; r < g->taps_h; r++) {

@@ -102,6 +102,9 @@ static const rule_example depthwise_rows[] = {
     {"window_stride", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f3x3 s2x2"},
     {"stride_or_dilation", "conv_fwd fp32", "tile_w=4 stride=2", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f3x3 s2x2 d2x2"},
     {"bwd_data_filter", "conv_bwd_data fp32", "tile_w=4 stride=2", ARCH, "conv_bwd_data fp32 g32 c32 k32 i9x9 f5x5 s2x2"},
+    {"int8_math", "conv_fwd int8", "math=dp tile_h=1", NULL, NULL},
+    {"", "conv_fwd int8", "taps_h=1 taps_w=1", ARCH, "conv_fwd int8 g32 c32 k32 i40x40 f32x32"},
+    {"exact_sums", "conv_fwd int8", "taps_h=1 taps_w=1", ARCH, "conv_fwd int8 g32 c32 k32 i40x40 f32x33"},
     {"filter_size", "conv_fwd fp32", "taps_h=1 taps_w=1", ARCH, "conv_fwd fp32 g32 c32 k32 i400x400 f300x300"},
     {0},
 };
