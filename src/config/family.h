@@ -90,6 +90,7 @@ typedef struct kw_copy {
 /* With kw_config.first, kw_stage0 of the text is gpu/lib/turn.h's, and the kernel's own stages, which follow, see copies. */
 typedef struct kw_turning {
     bool is;
+    bool result_first;    /* the kernel's own stages write the result as the problem has it */
     int64_t copies_bytes; /* of launch.shared_bytes, those of the copies */
     kw_turn stage[KW_STAGE_MAX];
     kw_copy copy[KW_TENSOR_COUNT + KW_EXTRA_MAX]; /* as kw_turn.tensor counts */

@@ -358,8 +358,9 @@ KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_s
 }
 #else
 
-/* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them. */
-KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7)) << 4); }
+/* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them; where it is read column by column, so that 8 rows and the next 8
+ * meet different banks, too. */
+KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7) ^ (KW_STORES_FIRST ? row >> 3 & 7 : 0)) << 4); }
 
 #if !KW_EPILOGUE || KW_OUT_BYTES == 2
 
@@ -455,21 +456,70 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
 }
 #endif
 
+#if KW_STORES_FIRST
+/* Of the result, positions of an image; and a lane's 8 rows of a piece, the first one's number among all pixels. */
+KW_DEVICE int kw_first_positions(const kw_gpu_args *a) {
+    const kw_i64 *extent = KW_OP == KW_OP_CONV_FWD ? a->out : a->in;
+    return (int)(extent[0] * extent[1] * extent[2]);
+}
+KW_DEVICE int kw_first_row(void) { return kw_thread() % 8 * 8; }
+
+/* A lane has 8 pixels of one column after the other, which lie together in the result, in accesses as wide as images begin at. image: the
+ * first pixel's. */
+KW_DEVICE void kw_piece_store_first(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col, int image) {
+    int row = kw_first_row(), pixel = work->row + first_row + row, cols, positions = kw_first_positions(a), pixels = (int)a->n * positions;
+    int run = positions % 8 == 0 ? 8 : positions % 4 == 0 ? 4 : 1;
+    kw_i64 channels = a->groups * (KW_OP == KW_OP_CONV_FWD ? a->k : a->c), channel = kw_result_col(a, work, first_col, &cols);
+    cols = kw_min(cols, KW_PIECE);
+    KW_ROLLED
+    for (int col = kw_thread() % KW_GROUP_THREADS / 8; col < cols; col += KW_GROUP_THREADS / 8) {
+        kw_u32 w[4] = {0, 0, 0, 0};
+        KW_UNROLL
+        for (int e = 0; e < 8; e++) {
+            kw_u32 element;
+            kw_load_run(&element, piece + kw_piece_at(row + e, col / 8) + col % 8 * 2, 2);
+            w[e / 2] |= element << e % 2 * 16;
+        }
+        int at = pixel - image * positions;
+        char *to = kw_result(a) + ((image * channels + channel + col) * positions + at) * 2;
+        kw_i64 next = (channels - 1) * positions * 2; /* on to the next image's */
+        if (run == 8) {
+            if (pixel < pixels) kw_store_run(to, w, 16);
+        } else if (run == 4) {
+            if (pixel < pixels) kw_store_run(to, w, 8);
+            if (at + 4 >= positions) to += next;
+            if (pixel + 4 < pixels) kw_store_run(to + 8, w + 2, 8);
+        } else {
+            KW_UNROLL
+            for (int e = 0; e < 8; e++) {
+                kw_u32 element = w[e / 2] >> e % 2 * 16;
+                if (pixel + e < pixels) kw_store_run(to + e * 2, &element, 2);
+                if (++at == positions) at = 0, to += next;
+            }
+        }
+    }
+}
+#endif
+
 /* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
 KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, const kw_sums *sums, int group, int first_row, int *turn) {
-    int leads = kw_thread() % KW_GROUP_THREADS == 0, bulk = !KW_ALIGNS;
+    int leads = kw_thread() % KW_GROUP_THREADS == 0, rows = 1, bulk; /* rows: of the tile, that lie together */
 #if KW_PHASES
-    bulk = kw_feed_strides(a) == 1;
+    rows = kw_feed_strides(a) == 1;
 #endif
+    bulk = rows && !KW_ALIGNS && !KW_STORES_FIRST;
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int boxes = bulk; /* of this piece; a group of copies is counted all the same, so that the wait for a piece's last reader holds */
 #if KW_ROW_GROUPS
         boxes = bulk && work->row + first_row + i * KW_INST_M + KW_PIECE <= work->rows_end;
 #endif
+#if KW_STORES_FIRST
+        int image = (work->row + first_row + i * KW_INST_M + kw_first_row()) / kw_first_positions(a);
+#endif
 #if KW_PHASES
         kw_i64 at[4] = {-1, -1, -1, -1};
-        if (!bulk) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
+        if (!rows) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
 #endif
         KW_UNROLL
         for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
@@ -482,8 +532,11 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #if KW_ALIGNS
             kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
+#if KW_STORES_FIRST
+            if (rows) kw_piece_store_first(a, work, piece, first_row + i * KW_INST_M, col, image);
+#endif
 #if KW_PHASES
-            if (!bulk) kw_piece_scatter(a, work, piece, at, col);
+            if (!rows) kw_piece_scatter(a, work, piece, at, col);
 #endif
 #if KW_ROW_GROUPS && !KW_ALIGNS
             if (!boxes) kw_piece_rows(a, work, piece, first_row + i * KW_INST_M, col);

@@ -108,6 +108,8 @@
 /* With one element an access: operands whose rows are no multiple of 16 bytes are copied first (gpu/lib/align.h), each copy at a multiple of
  * 128 bytes, and results leave element by element. */
 #define KW_ALIGNS (KW_OVERLAP && KW_VEC_A == 1)
+/* Of channels-first problems: results of 16 bits that pass shared memory leave with their channels first. */
+#define KW_STORES_FIRST (KW_CHANNELS_FIRST && KW_OVERLAP && KW_PASSES && !KW_ALIGNS && KW_OUT_BYTES == 2 && KW_OP != KW_OP_CONV_BWD_WEIGHT)
 #define KW_COPY_RUN (KW_ACCESS_BYTES / KW_BYTES)
 #define KW_COPIES_AT(bytes) (KW_CEIL(bytes, 128) * 128)
 #define KW_SUM_SETS (KW_BYTES == 1 ? 2 : 1) /* of a thread: the tile's, and where the instruction's are short of bits a step's */

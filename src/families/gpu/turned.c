@@ -108,11 +108,11 @@ void kw_turned_launch(kw_launch_own *own, const kw_config *config, const kw_prob
     kw_problem last = *problem;
     last.layout = KW_CHANNELS_LAST;
     own(config, &last, target, launch);
-    launch->turning.is = true;
+    launch->turning.is = true; /* own() may have said more of it */
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
         kw_turn turn = turn_of(problem, (kw_tensor)t);
         bool result = t == (int)kw_problem_result(problem), packs = t == KW_W && !result;
-        if (is_same_turned(&turn)) {
+        if (is_same_turned(&turn) || (result && launch->turning.result_first)) {
             continue;
         }
         place_copy(&turn, packs, launch);

@@ -222,6 +222,12 @@ static void describe_igemm_operands(const kw_config *config, const kw_mma *mma, 
     launch->map[1] = kw_mma_bulk_map(KW_W, config->dtype, w, c * bytes, k * c * bytes, mma->tile[1]);
 }
 
+/* From row to row of the product, in the result. */
+static int64_t strides_of_result(const kw_problem *problem) {
+    const int64_t *stride = problem->conv.stride;
+    return problem->op == KW_CONV_BWD_DATA ? stride[0] * stride[1] * stride[2] : 1;
+}
+
 void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, int64_t piece_bytes, kw_launch *launch) {
     kw_mma mma = kw_mma_read(config, target);
     kw_mma_grid grid = igemm_grid(&mma, problem, piece_bytes);
@@ -232,6 +238,11 @@ void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const k
     }
     if (kw_mma_overlaps(&mma)) {
         kw_mma_image_maps(&mma, problem, launch);
+    }
+    if (config->first && kw_mma_stores_first(&mma) && strides_of_result(problem) == 1 &&
+        !kw_launch_params(launch, kw_igemm_params)->to_workspace) {
+        launch->turning.result_first = true;
+        launch->map[2] = (kw_map){0};
     }
 }
 

@@ -134,6 +134,8 @@ bool kw_mma_shares_instruction(const kw_mma *mma);
 bool kw_mma_overlaps(const kw_mma *mma);
 /* Whether results leave by bulk stores, for which there is a map: 16 bits each, in rows of whole 16 bytes. Others leave by threads. */
 bool kw_mma_stores_boxes(const kw_mma *mma);
+/* Of channels-first problems: whether a kernel writes results with their channels first, where they are neither parts nor a stride apart. */
+bool kw_mma_stores_first(const kw_mma *mma);
 /* Waves that multiply, and all waves of a block: some pipes add waves that only load. */
 int32_t kw_mma_math_waves(const kw_mma *mma);
 int32_t kw_mma_waves(const kw_mma *mma);

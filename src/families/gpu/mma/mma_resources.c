@@ -11,6 +11,8 @@
 #define KW_EPI mma->epi
 #define KW_IN mma->dtype
 #define KW_BYTES ((int64_t)mma->bytes)
+#define KW_OUT_BYTES kw_dtype_size(mma->output)
+#define KW_CHANNELS_FIRST 1 /* only asked of such problems */
 #define KW_TILE_M ((int64_t)mma->tile[0])
 #define KW_TILE_N ((int64_t)mma->tile[1])
 #define KW_TILE_K ((int64_t)mma->tile[2])
@@ -66,6 +68,10 @@ bool kw_mma_aligns(const kw_mma *mma) {
 
 bool kw_mma_stores_boxes(const kw_mma *mma) {
     return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && kw_dtype_size(mma->output) == 2;
+}
+
+bool kw_mma_stores_first(const kw_mma *mma) {
+    return KW_STORES_FIRST;
 }
 
 int64_t kw_mma_row_bytes(const kw_mma *mma, int64_t row) {
