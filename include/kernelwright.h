@@ -185,7 +185,9 @@ typedef struct kw_problem {
     /* Where a tensor is part of a larger one, by kw_tensor; 0: it lies densely. Of a product: elements from one line (row, or column in
      * column-major order) to the next, at least those of a line (a leading dimension), and from one matrix of the batch to the next, which for
      * x and w may be KW_BROADCAST: one matrix for all. Lines of a result, its batch included, may not overlap; what lies between is not
-     * written. Extra tensors of the result's shape have its pitches. Convolutions have none so far. */
+     * written. Extra tensors of the result's shape have its pitches. Of a convolution's x and y: elements from one position of an axis to the
+     * next, with channels last of columns, rows, planes, images, with channels first of rows, planes, channels, images; an axis that says
+     * nothing follows the one before densely. No two elements share a place; w is dense. */
     int64_t pitch[KW_TENSOR_COUNT][KW_PITCHES];
     /* x has type x_dtype instead: KW_UINT8, in a GEMM or forward convolution of KW_INT8. */
     bool mixed;

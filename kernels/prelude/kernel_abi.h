@@ -27,6 +27,7 @@ typedef struct kw_kernel_args {
     kw_i64 in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
     kw_i64 batch, gm, gn, gk;           /* of a GEMM */
     kw_i64 line_step[3], batch_step[3]; /* of its A, B, C: elements from a line to the next, from a matrix to the next */
+    kw_i64 x_step[5], y_step[5];        /* of a convolution: elements from an image to the next, a plane, row, column, channel */
     kw_reorder reorder;                 /* launch.reorder */
     KW_KERNEL_PARAMS params;            /* launch.params */
     kw_i64 rest[KW_PARAMS_WORDS + 1 - sizeof(KW_KERNEL_PARAMS) / sizeof(kw_i64)]; /* the size is the same for all kernels */

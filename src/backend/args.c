@@ -26,7 +26,13 @@ void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_laun
         return;
     }
     const kw_conv_dims *conv = &problem->conv;
-    int64_t out[3];
+    int64_t out[3], x_step[KW_STEP_COUNT], y_step[KW_STEP_COUNT];
+    kw_problem_steps(x_step, problem, KW_X);
+    kw_problem_steps(y_step, problem, KW_Y);
+    for (int i = 0; i < KW_STEP_COUNT; i++) {
+        args->x_step[i] = x_step[i];
+        args->y_step[i] = y_step[i];
+    }
     kw_problem_output(out, problem);
     args->n = conv->n;
     args->groups = conv->g;

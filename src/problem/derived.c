@@ -21,11 +21,7 @@ static int64_t product(const int64_t extents[3]) {
     return extents[0] * extents[1] * extents[2];
 }
 
-int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor) {
-    if (problem->op == KW_GEMM) {
-        kw_matrix m = kw_problem_matrix(problem, tensor);
-        return (m.batch - 1) * m.batch_step + (m.lines - 1) * m.line_step + m.length;
-    }
+static int64_t conv_values(const kw_problem *problem, kw_tensor tensor) {
     const kw_conv_dims *conv = &problem->conv;
     if (tensor == KW_W) {
         return conv->k * (conv->c / conv->g) * product(conv->filter);
@@ -36,6 +32,22 @@ int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor) {
     int64_t out[3];
     kw_problem_output(out, problem);
     return conv->n * conv->k * product(out);
+}
+
+int64_t kw_problem_elements(const kw_problem *problem, kw_tensor tensor) {
+    if (problem->op == KW_GEMM) {
+        kw_matrix m = kw_problem_matrix(problem, tensor);
+        return (m.batch - 1) * m.batch_step + (m.lines - 1) * m.line_step + m.length;
+    }
+    if (tensor == KW_W || kw_problem_is_dense(problem)) {
+        return conv_values(problem, tensor);
+    }
+    kw_image image = kw_problem_image(problem, tensor);
+    int64_t last = image.length;
+    for (int i = 0; i < KW_PITCHES; i++) {
+        last += (image.extent[i] - 1) * image.step[i];
+    }
+    return last;
 }
 
 kw_tensor kw_problem_result(const kw_problem *problem) {
@@ -51,7 +63,7 @@ kw_dtype kw_problem_dtype(const kw_problem *problem, kw_tensor tensor) {
 
 int64_t kw_problem_values(const kw_problem *problem, kw_tensor tensor) {
     if (problem->op != KW_GEMM) {
-        return kw_problem_elements(problem, tensor);
+        return conv_values(problem, tensor);
     }
     kw_matrix m = kw_problem_matrix(problem, tensor);
     return (m.batch_step ? m.batch : 1) * m.lines * m.length;
@@ -79,6 +91,15 @@ static int conv_axes(int64_t extent[KW_AXES_MAX], int64_t stride[KW_AXES_MAX], c
         inner *= extent[axis];
     }
     stride[0] = inner;
+    if (tensor != KW_W && !kw_problem_is_dense(problem)) {
+        int64_t step[KW_STEP_COUNT];
+        kw_problem_steps(step, problem, tensor);
+        stride[0] = step[KW_STEP_IMAGE];
+        stride[1] = step[KW_STEP_CHANNEL];
+        for (int axis = 0; axis < ndim; axis++) {
+            stride[2 + axis] = step[KW_STEP_PLANE + 3 - ndim + axis];
+        }
+    }
     return count;
 }
 

@@ -279,6 +279,7 @@ void kw_result_place(int64_t *channel, int64_t *row, const kw_problem *problem, 
         return;
     }
     const kw_conv_dims *conv = &problem->conv;
+    index = kw_problem_index(problem, kw_problem_result(problem), index);
     int64_t out[3], channels = problem->op == KW_CONV_BWD_DATA ? conv->c : conv->k;
     kw_problem_output(out, problem);
     const int64_t *extent = problem->op == KW_CONV_BWD_DATA ? conv->in : out;

@@ -208,8 +208,37 @@ static bool take_epilogue_word(given_epilogue *said, kw_word word, kw_status *st
     return false;
 }
 
+/* ldxw96 and its kin, of a convolution; the letter is of an axis beside the innermost of the layout, which has been read. */
+static bool take_image_pitch(kw_problem *problem, kw_word word, kw_status *status, kw_error *err) {
+    const char *letters = kw_pitch_letters(problem->layout);
+    char name[5] = "";
+    bool x = kw_word_starts(word, "ldx");
+    if (problem->op == KW_GEMM || (!x && !kw_word_starts(word, "ldy"))) {
+        return false;
+    }
+    memcpy(name, word.at, word.size < 4 ? word.size : 4);
+    const char *letter = word.size > 3 ? strchr(letters, word.at[3]) : NULL;
+    int64_t *pitch = letter ? &problem->pitch[x ? KW_X : KW_Y][letter - letters] : NULL, value;
+    if (!letter) {
+        *status = kw_fail(err, KW_MALFORMED,
+                          "problem: \"%.*s\" names no axis; behind ld%c stands one of %s, and how many elements lie between its positions",
+                          KW_WORD(word), x ? 'x' : 'y', letters);
+    } else if (*pitch) {
+        *status = fail_twice(name, word, err);
+    } else if (!kw_word_int((kw_word){word.at + 4, word.size - 4}, 1, INT64_MAX, &value)) {
+        *status = kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" is no distance: %s takes a whole number of elements of at least 1",
+                          KW_WORD(word), name);
+    } else {
+        *pitch = value;
+    }
+    return true;
+}
+
 /* lda128, stridea0 and their kin, of a product. A distance of 0 is said of batches alone: one matrix for all. */
 static bool take_pitch_word(kw_problem *problem, kw_word word, kw_status *status, kw_error *err) {
+    if (take_image_pitch(problem, word, status, err)) {
+        return true;
+    }
     for (int i = 0; i < 2 * KW_TENSOR_COUNT && problem->op == KW_GEMM; i++) {
         const char *name = kw_pitch_words[i / 2][i % 2];
         size_t skip = strlen(name);

@@ -12,6 +12,17 @@ typedef struct kw_matrix {
     bool columns;                  /* lines are columns */
 } kw_matrix;
 
+/* x or y of a convolution: runs of elements that follow each other, and the other axes, from the innermost of a dense tensor on. Channels last:
+ * all channels, then columns, rows, planes, images; channels first: columns, then rows, planes, channels, images. */
+typedef struct kw_image {
+    int64_t length, extent[KW_PITCHES], step[KW_PITCHES];
+} kw_image;
+
+kw_image kw_problem_image(const kw_problem *problem, kw_tensor tensor);
+/* Elements from an image to the next, from a plane, row and column to the next, and from a channel to the next. */
+enum { KW_STEP_IMAGE, KW_STEP_PLANE, KW_STEP_ROW, KW_STEP_COLUMN, KW_STEP_CHANNEL, KW_STEP_COUNT };
+void kw_problem_steps(int64_t step[KW_STEP_COUNT], const kw_problem *problem, kw_tensor tensor);
+
 kw_matrix kw_problem_matrix(const kw_problem *problem, kw_tensor tensor);
 
 /* Whether no pitch says anything. Inline: each look-up of a plan asks. */
@@ -31,6 +42,8 @@ kw_status kw_pitches_check(const kw_problem *problem, kw_error *err);
 
 /* The words of pitches in a problem's text, "lda" to "ldc" and "stridea" to "stridec", each followed by its number. */
 extern const char *const kw_pitch_words[KW_TENSOR_COUNT][2];
+/* Of a convolution "ldx" or "ldy", then the letter of an axis, in the order of kw_image. */
+const char *kw_pitch_letters(kw_layout layout);
 
 /* Elements, gaps not counted. */
 int64_t kw_problem_values(const kw_problem *problem, kw_tensor tensor);

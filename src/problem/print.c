@@ -40,6 +40,13 @@ size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) 
             }
         }
     }
+    for (int t = 0; t < KW_TENSOR_COUNT && problem->op != KW_GEMM; t++) {
+        for (int i = 0; i < KW_PITCHES; i++) {
+            if (problem->pitch[t][i]) {
+                kw_line_addf(&line, " ld%c%c%" PRId64, "xwy"[t], kw_pitch_letters(problem->layout)[i], problem -> pitch[t][i]);
+            }
+        }
+    }
     if (problem->mixed) {
         kw_line_addf(&line, " x=%s", kw_dtype_name(problem->x_dtype));
     }

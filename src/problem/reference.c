@@ -106,6 +106,20 @@ static operand make_operand(const void *data, const int *order, place extent) {
     return result;
 }
 
+/* x or y, where it is part of a larger tensor. */
+static void place_operand(operand *o, const kw_problem *problem, kw_tensor tensor) {
+    int64_t step[KW_STEP_COUNT];
+    if (!kw_problem_is_dense(problem)) {
+        kw_problem_steps(step, problem, tensor);
+        o->stride.at[IMAGE] = step[KW_STEP_IMAGE];
+        o->stride.at[GROUP] = step[KW_STEP_CHANNEL] * o->extent.at[CHANNEL];
+        o->stride.at[CHANNEL] = step[KW_STEP_CHANNEL];
+        o->stride.at[DEPTH] = step[KW_STEP_PLANE];
+        o->stride.at[HEIGHT] = step[KW_STEP_ROW];
+        o->stride.at[WIDTH] = step[KW_STEP_COLUMN];
+    }
+}
+
 static place operand_offset(const operand *of, int64_t index) {
     place result;
     for (int i = MEANINGS - 1; i >= 0; i--) {
@@ -270,7 +284,9 @@ double kw_reference_less_zero(const kw_problem *problem, const void *const tenso
     } else {
         convolution conv = make_reference_conv(problem, tensors, x_zero);
         const operand *written = problem->op == KW_CONV_FWD ? &conv.y : problem->op == KW_CONV_BWD_DATA ? &conv.x : &conv.w;
-        place at = operand_offset(written, index);
+        place_operand(&conv.x, problem, KW_X);
+        place_operand(&conv.y, problem, KW_Y);
+        place at = operand_offset(written, kw_problem_index(problem, kw_problem_result(problem), index));
         total = problem->op == KW_CONV_FWD        ? sum_forward(&conv, &at)
                 : problem->op == KW_CONV_BWD_DATA ? backward_data(&conv, &at)
                                                   : backward_weight(&conv, &at);

@@ -12,24 +12,32 @@
 #define KW_BACKWARD 0
 #include "prelude/cpu.h"
 
-/* Index of a tensor's element: image * its number + pixel * flat position + channel * number over all groups. */
+/* Index of a tensor's element: each step times its number; channels are counted over all groups. */
 typedef struct steps {
-    kw_i64 image, pixel, channel;
+    kw_i64 image, at[3], channel;
 } steps;
 
 static kw_i64 volume(const kw_i64 extent[3]) { return extent[0] * extent[1] * extent[2]; }
 
-static steps tensor_steps(const kw_kernel_args *args, const kw_i64 extent[3], kw_i64 channels) {
+static steps tensor_steps(const kw_i64 step[5]) { return (steps){step[0], {step[1], step[2], step[3]}, step[4]}; }
+
+/* Of sums that wait for an epilogue, which have no gaps. */
+static steps sum_steps(const kw_kernel_args *args, const kw_i64 extent[3], kw_i64 channels) {
     kw_i64 pixels = volume(extent);
     bool last = kw_reference_params_of(args)->layout == KW_CHANNELS_LAST;
-    return (steps){pixels * channels, last ? channels : 1, last ? 1 : pixels};
+    kw_i64 pixel = last ? channels : 1;
+    return (steps){pixels * channels, {extent[1] * extent[2] * pixel, extent[2] * pixel, pixel}, last ? 1 : pixels};
 }
 
-/* Of the filter: index (group * k + k) * c * taps + tap * this.pixel + c * this.channel. */
-static steps filter_steps(const kw_kernel_args *args) {
+/* Of the filter: index (group * k + k) * c * taps + tap * this.tap + c * this.channel. */
+typedef struct filter_step {
+    kw_i64 image, tap, channel;
+} filter_step;
+
+static filter_step filter_steps(const kw_kernel_args *args) {
     kw_i64 taps = volume(args->filter);
     bool last = kw_reference_params_of(args)->layout == KW_CHANNELS_LAST;
-    return (steps){args->c * taps, last ? args->c : 1, last ? 1 : taps};
+    return (filter_step){args->c * taps, last ? args->c : 1, last ? 1 : taps};
 }
 
 /* One output pixel of a unit: where it is written, and where its tap 0 reads. */
@@ -53,7 +61,7 @@ typedef struct job {
 } job;
 
 static job make_job(const kw_kernel_args *args, bool backward) {
-    steps filter = filter_steps(args);
+    filter_step filter = filter_steps(args);
     job j = {
         .args = args,
         .backward = backward,
@@ -68,12 +76,13 @@ static job make_job(const kw_kernel_args *args, bool backward) {
         .result_extent = backward ? args->in : args->out,
         .depth = backward ? args->k : args->c,
         .cols = backward ? args->c : args->k,
-        .tap_step = filter.pixel,
+        .tap_step = filter.tap,
         .depth_step = backward ? filter.image : filter.channel,
         .column_step = backward ? filter.channel : filter.image,
     };
-    j.source_steps = tensor_steps(args, j.source_extent, args->groups * j.depth);
-    j.result_steps = tensor_steps(args, j.result_extent, args->groups * j.cols);
+    j.source_steps = tensor_steps(backward ? args->y_step : args->x_step);
+    j.result_steps = kw_reference_params_of(args)->elements ? sum_steps(args, j.result_extent, args->groups * j.cols)
+                                                            : tensor_steps(backward ? args->x_step : args->y_step);
     j.group_blocks = (j.cols + KW_REFERENCE_COLS - 1) / KW_REFERENCE_COLS;
     j.blocks = j.depthwise ? (args->groups + KW_REFERENCE_COLS - 1) / KW_REFERENCE_COLS : args->groups * j.group_blocks;
     return j;
@@ -116,30 +125,29 @@ static void next_phase(phases *p, const job *j) {
 
 static void list_pixels(pixel list[], kw_i64 first, kw_i64 count, const phases *p, const job *j) {
     for (kw_i64 i = 0; i < count; i++) {
-        kw_i64 rest = first + i, to = 0, step = 1;
+        kw_i64 rest = first + i, to = 0;
         for (int axis = 2; axis >= 0; axis--) {
             const kw_walk *walk = &p->walk[axis];
             kw_i64 number = rest % walk->pixels;
             rest /= walk->pixels;
-            to += step * (walk->out_start + number * walk->out_step);
-            step *= j->result_extent[axis];
+            to += j->result_steps.at[axis] * (walk->out_start + number * walk->out_step);
             list[i].at[axis] = walk->src_start + number * walk->src_step;
         }
-        list[i].to = rest * j->result_steps.image + to * j->result_steps.pixel;
+        list[i].to = rest * j->result_steps.image + to;
         list[i].image = rest * j->source_steps.image;
     }
 }
 
 /* Element index of each pixel's source at a tap, -1 where it is in the padding; false when all are. */
 static bool locate(kw_i64 source[], const pixel list[], kw_i64 count, const kw_i64 tap[3], const phases *p, const job *j) {
-    const kw_i64 *extent = j->source_extent;
+    const kw_i64 *extent = j->source_extent, *step = j->source_steps.at;
     bool any = false;
     for (kw_i64 i = 0; i < count; i++) {
         kw_i64 d = list[i].at[0] + tap[0] * p->walk[0].tap_src_step;
         kw_i64 h = list[i].at[1] + tap[1] * p->walk[1].tap_src_step;
         kw_i64 w = list[i].at[2] + tap[2] * p->walk[2].tap_src_step;
         bool inside = d >= 0 && d < extent[0] && h >= 0 && h < extent[1] && w >= 0 && w < extent[2];
-        source[i] = inside ? list[i].image + ((d * extent[1] + h) * extent[2] + w) * j->source_steps.pixel : -1;
+        source[i] = inside ? list[i].image + d * step[0] + h * step[1] + w * step[2] : -1;
         any |= inside;
     }
     return any;
@@ -295,18 +303,17 @@ static bool gather_taps(float *to, const weight_job *j, kw_i64 image, const kw_i
     const kw_i64 *extent = args->in;
     bool any = false;
     for (kw_i64 r = 0; r < j->rows;) {
-        kw_i64 rest = (j->row + r) / j->tap_channels, channel = (j->row + r) % j->tap_channels, position = 0, step = 1;
+        kw_i64 rest = (j->row + r) / j->tap_channels, channel = (j->row + r) % j->tap_channels, position = 0;
         kw_i64 count = kw_min(j->tap_channels - channel, j->rows - r);
         bool inside = true;
         for (int axis = 2; axis >= 0; axis--) {
             kw_i64 in = at[axis] * args->stride[axis] - args->pad[axis] + rest % args->filter[axis] * args->dilation[axis];
             rest /= args->filter[axis];
             inside = inside && in >= 0 && in < extent[axis];
-            position += in * step;
-            step *= extent[axis];
+            position += in * j->x.at[axis];
         }
         if (inside) {
-            kw_i64 first = image * j->x.image + position * j->x.pixel + (j->x_channel + channel) * j->x.channel;
+            kw_i64 first = image * j->x.image + position + (j->x_channel + channel) * j->x.channel;
             kw_reference_kernel_run run = {j->from, args->x, first, j->x.channel, count};
             kw_reference_kernel_load(to + r, &run);
         } else {
@@ -341,8 +348,7 @@ static kw_i64 gather_pixels(kw_reference_kernel_block *block, const weight_job *
     while (more && depth < KW_REFERENCE_DEPTH) {
         if (gather_taps(block->a + depth * KW_REFERENCE_ROWS, j, *image, at)) {
             kw_reference_kernel_run y = j->y_part;
-            kw_i64 position = (at[0] * args->out[1] + at[1]) * args->out[2] + at[2];
-            y.first += *image * j->y.image + position * j->y.pixel;
+            y.first += *image * j->y.image + at[0] * j->y.at[0] + at[1] * j->y.at[1] + at[2] * j->y.at[2];
             kw_reference_kernel_load(block->b + depth * KW_REFERENCE_COLS, &y);
             for (kw_i64 c = y.count; c % 8; c++) {
                 block->b[depth * KW_REFERENCE_COLS + c] = 0;
@@ -379,13 +385,13 @@ static void weight_unit(kw_reference_kernel_block *block, const weight_job *j, b
 
 /* Rows and columns of w: channel runs of each tap, one column after the other. */
 static void store_weights(const kw_reference_kernel_block *block, const weight_job *j, kw_i64 first_k) {
-    steps filter = filter_steps(j->args);
+    filter_step filter = filter_steps(j->args);
     kw_dtype to = (kw_dtype)kw_reference_params_of(j->args)->to;
     for (kw_i64 col = 0; col < j->y_part.count; col++) {
         for (kw_i64 r = 0, count; r < j->rows; r += count) {
             kw_i64 tap = (j->row + r) / j->tap_channels, channel = (j->row + r) % j->tap_channels;
             count = kw_min(j->tap_channels - channel, j->rows - r);
-            kw_i64 first = (first_k + col) * filter.image + tap * filter.pixel + channel * filter.channel;
+            kw_i64 first = (first_k + col) * filter.image + tap * filter.tap + channel * filter.channel;
             kw_reference_kernel_run run = {to, kw_reference_kernel_result(j->args, j->args->w), first, filter.channel, count};
             kw_reference_kernel_store(&run, block, r * KW_REFERENCE_COLS + col, KW_REFERENCE_COLS);
         }
@@ -400,8 +406,8 @@ static void backward_weight(const kw_kernel_args *args, kw_i64 begin, kw_i64 end
     weight_job j = {
         .args = args,
         .from = (kw_dtype)kw_reference_params_of(args)->from,
-        .x = tensor_steps(args, args->in, args->groups * args->c),
-        .y = tensor_steps(args, args->out, args->groups * args->k),
+        .x = tensor_steps(args->x_step),
+        .y = tensor_steps(args->y_step),
         .tap_channels = args->c,
     };
     for (kw_i64 unit = begin; unit < end; unit++) {
@@ -423,8 +429,8 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
     weight_job j = {
         .args = args,
         .from = (kw_dtype)kw_reference_params_of(args)->from,
-        .x = tensor_steps(args, args->in, args->groups),
-        .y = tensor_steps(args, args->out, args->groups),
+        .x = tensor_steps(args->x_step),
+        .y = tensor_steps(args->y_step),
         .tap_channels = KW_REFERENCE_ROWS,
     };
     for (kw_i64 unit = begin; unit < end; unit++) {

@@ -97,6 +97,18 @@ static float finish(const kw_kernel_args *args, float v, const place *p) {
     return v;
 }
 
+/* Of x or y of a convolution, which may have gaps as well. */
+static kw_i64 image_element(const kw_kernel_args *args, const place *at) {
+    bool x = kw_reference_params_of(args)->result == KW_X;
+    const kw_i64 *extent = x ? args->in : args->out, *step = x ? args->x_step : args->y_step;
+    kw_i64 row = at->row, element = at->channel * step[4];
+    for (int axis = 2; axis >= 0; axis--) {
+        element += row % extent[axis] * step[1 + axis];
+        row /= extent[axis];
+    }
+    return element + row * step[0];
+}
+
 void kw_reference_kernel_epilogue(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     const kw_reference_params *p = kw_reference_params_of(args);
     const kw_epilogue *epilogue = args->epilogue;
@@ -117,6 +129,8 @@ void kw_reference_kernel_epilogue(const kw_kernel_args *args, kw_i64 begin, kw_i
                 at.channel += own.group * p->channels;
             }
             at.element = at.row / args->gm * args->batch_step[2] + at.row % args->gm * args->line_step[2] + i % p->channels;
+        } else if (p->result != KW_W) {
+            at.element = image_element(args, &at);
         }
         float v = whole ? (float)((const int *)(const void *)args->shared)[i] : ((const float *)(const void *)args->shared)[i];
         kw_reference_kernel_round(to, result, at.element, finish(args, v, &at));

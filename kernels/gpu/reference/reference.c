@@ -65,8 +65,6 @@ KW_DEVICE kw_i64 reference_offset(const kw_gpu_args *a, kw_i64 index) {
     return index / a->gn / a->gm * a->batch_step[2] + index / a->gn % a->gm * a->line_step[2] + index % a->gn;
 }
 #else
-#define reference_offset(a, index) (index)
-
 /* A tensor's element: pixel, group, channel of c channels a group; channels last or first. */
 typedef struct reference_place {
     kw_i64 n, at[3], group, channel;
@@ -74,19 +72,10 @@ typedef struct reference_place {
 
 /* Elements from a channel to the next, and from a column to the next. Inner loops go by these steps: worked out anew for every product, an
  * index takes more registers than the compiler is ready to spend on it. */
-KW_DEVICE kw_i64 reference_channel_step(const kw_gpu_args *a, const kw_i64 extent[3]) {
-    return a->params.layout ? extent[0] * extent[1] * extent[2] : 1;
-}
+KW_DEVICE kw_i64 reference_weight_step(const kw_gpu_args *a) { return a->params.layout ? a->filter[0] * a->filter[1] * a->filter[2] : 1; }
 
-KW_DEVICE kw_i64 reference_column_step(const kw_gpu_args *a, kw_i64 channels) { return a->params.layout ? 1 : a->groups * channels; }
-
-KW_DEVICE kw_i64 reference_index(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, reference_place p) {
-    if (a->params.layout) { /* channels first */
-        kw_i64 plane = (p.n * a->groups + p.group) * channels + p.channel;
-        return ((plane * extent[0] + p.at[0]) * extent[1] + p.at[1]) * extent[2] + p.at[2];
-    }
-    kw_i64 pixel = ((p.n * extent[0] + p.at[0]) * extent[1] + p.at[1]) * extent[2] + p.at[2];
-    return (pixel * a->groups + p.group) * channels + p.channel;
+KW_DEVICE kw_i64 reference_index(const kw_i64 step[5], kw_i64 channels, reference_place p) {
+    return p.n * step[0] + p.at[0] * step[1] + p.at[1] * step[2] + p.at[2] * step[3] + (p.group * channels + p.channel) * step[4];
 }
 
 KW_DEVICE reference_place reference_place_of(const kw_gpu_args *a, const kw_i64 extent[3], kw_i64 channels, kw_i64 index) {
@@ -112,6 +101,17 @@ KW_DEVICE reference_place reference_place_of(const kw_gpu_args *a, const kw_i64 
     }
     p.n = index;
     return p;
+}
+
+/* Where an element of the result lies in memory, which may be part of a larger tensor. */
+KW_DEVICE kw_i64 reference_offset(const kw_gpu_args *a, kw_i64 index) {
+#if KW_OP == KW_OP_CONV_FWD
+    return reference_index(a->y_step, a->k, reference_place_of(a, a->out, a->k, index));
+#elif KW_OP == KW_OP_CONV_BWD_DATA
+    return reference_index(a->x_step, a->c, reference_place_of(a, a->in, a->c, index));
+#else
+    return index;
+#endif
 }
 
 KW_DEVICE kw_i64 reference_taps(const kw_gpu_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
@@ -148,7 +148,7 @@ KW_DEVICE int reference_source(const kw_gpu_args *a, int axis, kw_i64 out, kw_i6
 #if KW_OP == KW_OP_CONV_FWD
 KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place y = reference_place_of(a, a->out, a->k, index), x = y;
-    kw_i64 tap[3], x_step = reference_channel_step(a, a->in), w_step = reference_channel_step(a, a->filter);
+    kw_i64 tap[3], x_step = a->x_step[4], w_step = reference_weight_step(a);
     kw_i64 w = reference_weight(a, y.group, y.channel, 0);
     kw_sum sum = 0;
     x.channel = 0;
@@ -158,7 +158,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             if (!reference_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!reference_source(a, 2, y.at[2], tap[2], &x.at[2])) continue;
-                sum = reference_run(sum, a->x, reference_index(a, a->in, a->c, x), x_step, a->w,
+                sum = reference_run(sum, a->x, reference_index(a->x_step, a->c, x), x_step, a->w,
                                     w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->c, reference_zero(a));
             }
         }
@@ -175,7 +175,7 @@ KW_DEVICE int reference_reader(const kw_gpu_args *a, int axis, kw_i64 in, kw_i64
 
 KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place x = reference_place_of(a, a->in, a->c, index), y = x;
-    kw_i64 tap[3], y_step = reference_channel_step(a, a->out), w_step = a->c * reference_taps(a);
+    kw_i64 tap[3], y_step = a->y_step[4], w_step = a->c * reference_taps(a);
     kw_i64 w = reference_weight(a, x.group, 0, x.channel);
     kw_sum sum = 0;
     y.channel = 0;
@@ -185,7 +185,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             if (!reference_reader(a, 1, x.at[1], tap[1], &y.at[1])) continue;
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!reference_reader(a, 2, x.at[2], tap[2], &y.at[2])) continue;
-                sum = reference_run(sum, a->y, reference_index(a, a->out, a->k, y), y_step, a->w,
+                sum = reference_run(sum, a->y, reference_index(a->y_step, a->k, y), y_step, a->w,
                                     w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->k, 0);
             }
         }
@@ -221,13 +221,13 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     y.group = x.group = index / a->k;
     reference_columns(a, tap[2], &y.at[2], &end);
     reference_source(a, 2, y.at[2], tap[2], &x.at[2]);
-    kw_i64 y_step = reference_column_step(a, a->k), x_step = reference_column_step(a, a->c) * a->stride[2];
+    kw_i64 y_step = a->y_step[3], x_step = a->x_step[3] * a->stride[2];
     for (x.n = y.n = 0; y.n < a->n; x.n = ++y.n)
         for (y.at[0] = 0; y.at[0] < a->out[0]; y.at[0]++) {
             if (!reference_source(a, 0, y.at[0], tap[0], &x.at[0])) continue;
             for (y.at[1] = 0; y.at[1] < a->out[1]; y.at[1]++) {
                 if (!reference_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
-                sum = reference_run(sum, a->y, reference_index(a, a->out, a->k, y), y_step, a->x, reference_index(a, a->in, a->c, x),
+                sum = reference_run(sum, a->y, reference_index(a->y_step, a->k, y), y_step, a->x, reference_index(a->x_step, a->c, x),
                                     x_step, end - y.at[2], 0);
             }
         }

@@ -151,6 +151,7 @@ const kw_family kw_family_conv_reference = {
     .is_reference = true,
     .fuses = true,
     .quantized = true,
+    .pitched = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = ALL_DTYPES,
     .launch = launch_conv,

@@ -94,8 +94,13 @@ static void fill_args(run *r) {
         }
         return;
     }
-    int64_t out[3];
+    int64_t out[3], x_step[KW_STEP_COUNT], y_step[KW_STEP_COUNT];
     kw_problem_output(out, p);
+    kw_problem_steps(x_step, p, KW_X);
+    kw_problem_steps(y_step, p, KW_Y);
+    for (int i = 0; i < KW_STEP_COUNT; i++) {
+        a->x_step[i] = x_step[i], a->y_step[i] = y_step[i];
+    }
     a->n = p->conv.n, a->groups = p->conv.g, a->c = p->conv.c / p->conv.g, a->k = p->conv.k / p->conv.g;
     for (int i = 0; i < 3; i++) {
         a->in[i] = p->conv.in[i], a->out[i] = out[i], a->filter[i] = p->conv.filter[i];

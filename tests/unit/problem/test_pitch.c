@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define GEMM "gemm fp32 rcr b3 m5 n6 k7"
+#define CONV "conv_fwd fp32 nhwgc n2 g1 c3 k5 i6x7 f3x3 s1x1 p1x1 d1x1"
 
 static kw_problem parse(const char *text) {
     kw_problem problem;
@@ -25,6 +26,11 @@ static void text_says_what_was_read(void **state) {
         {"gemm fp32 rcr b1 m1 n6 k7 lda99", "gemm fp32 rcr b1 m1 n6 k7"},
         {"stridec6 ldc18 " GEMM, GEMM " ldc18 stridec6"},
         {"gemm fp32 ccr b3 m5 n6 k7 lda9 epilogue=relu", "gemm fp32 ccr b3 m5 n6 k7 lda9 epilogue=relu"},
+        {CONV " ldxw3 ldxh21 ldxd126 ldxn126 ldyw5", CONV}, /* as it is anyway; there is one plane */
+        {CONV " ldyn999 ldxw4 ldxh28", CONV " ldxw4 ldyn999"},
+        {"ldxn6 " CONV " ldxw12", CONV " ldxw12 ldxn6"}, /* images that lie between the pixels of others */
+        {"conv_fwd fp32 ngchw n2 g1 c3 k5 i6x7 f3x3 s1x1 p1x1 d1x1 ldxc60 ldxh7 ldyh9",
+         "conv_fwd fp32 ngchw n2 g1 c3 k5 i6x7 f3x3 s1x1 p1x1 d1x1 ldxc60 ldyh9"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -54,6 +60,16 @@ static void what_cannot_be_is_refused(void **state) {
         {GEMM " lda9223372036854775807", "more than 63 bits hold"},
         {GEMM " strideb9223372036854775807", "more than 63 bits hold"},
         {"conv_fwd fp32 c8 k8 i8 f3 lda9", "is not known"},
+        {CONV " ldxc4", "names no axis; behind ldx stands one of whdn"},
+        {"conv_fwd fp32 nchw c3 k5 i6x7 f3x3 ldyw4", "names no axis; behind ldy stands one of hdcn"},
+        {CONV " ldx", "names no axis"},
+        {CONV " ldxw0", "at least 1"},
+        {CONV " ldxw4 ldxw4", "a second time"},
+        {CONV " ldxw2", "ldxw=2 makes elements of x overlap; use at least 3"},
+        {CONV " ldyh34", "ldyh=34 makes elements of y overlap; use at least 35"},
+        {CONV " ldyw11 ldyn4", "ldyn=4 makes elements of y overlap"},
+        {CONV " ldyn9223372036854775807", "more than 63 bits hold"},
+        {CONV " ldxw9223372036854775807", "more than 63 bits hold"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -66,7 +82,10 @@ static void what_cannot_be_is_refused(void **state) {
     }
     kw_error err = {0};
     kw_problem conv = parse("conv_fwd fp32 c8 k8 i8 f3");
-    conv.pitch[KW_X][0] = 9;
+    conv.pitch[KW_W][0] = 9;
+    assert_int_equal(kw_problem_check(&conv, &err), KW_ILLEGAL);
+    conv.pitch[KW_W][0] = 0;
+    conv.pitch[KW_Y][3] = KW_BROADCAST;
     assert_int_equal(kw_problem_check(&conv, &err), KW_ILLEGAL);
     kw_problem gemm = parse(GEMM);
     gemm.pitch[KW_W][2] = 1;
@@ -81,12 +100,22 @@ static void elements_and_places_are_each_others(void **state) {
                                         GEMM " ldc20 stridec6",
                                         GEMM " ldc23 stridec7",
                                         "gemm fp32 rcr b1 m1 n6 k7",
-                                        "gemm fp32 rcr b4 m1 n6 k7 stridec9"};
+                                        "gemm fp32 rcr b4 m1 n6 k7 stridec9",
+                                        CONV,
+                                        CONV " ldyw7",
+                                        CONV " ldyw10 ldyn5 ldyh77",
+                                        CONV " ldyh500 ldyn40",
+                                        "conv_fwd fp32 ndhwc n2 c3 k5 i2x6x1 f1x3x1 p0x1x0 ldyw6 ldyd41 ldyn90",
+                                        "conv_fwd fp32 ngcdhw n2 c3 k5 i2x6x7 f1 ldyh9 ldyc120 ldyd56 ldyn1000"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         kw_problem problem = parse(texts[i]);
         int64_t places = kw_problem_elements(&problem, KW_Y), values = kw_problem_values(&problem, KW_Y), found = 0;
-        assert_int_equal(values, problem.gemm.batch * problem.gemm.m * problem.gemm.n);
+        int64_t extent[KW_AXES_MAX], stride[KW_AXES_MAX], all = 1;
+        for (int axis = kw_problem_axes(extent, stride, &problem, KW_Y) - 1; axis >= 0; axis--) {
+            all *= extent[axis];
+        }
+        assert_int_equal(values, all);
         for (int64_t index = 0; index < values; index++) {
             int64_t place = kw_problem_place(&problem, KW_Y, index);
             assert_true(place >= 0 && place < places);
