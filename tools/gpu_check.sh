@@ -6,6 +6,7 @@
 # processor time that a kernel took to compile, of those that were not in the cache.
 #
 #   ARCHS        architectures ("gfx90a gfx942 sm_90"); SET their rule set (tiny)
+#   EACH         of a kernel's problems but the one with ragged tiles, each so many (2 for tiny, else 1)
 #   BUDGET       seconds for compiling, and again for playing, of each architecture; what is then left is told and no failure (no limit)
 #   OUT          folder of compiled kernels and verdicts (build/gpu_check); JOBS processes at a time (all cores)
 #   KWRIGHT, PAIRS   the programs (build/kwright, build/tests/check/gpu_pairs)
@@ -15,6 +16,7 @@ set_name=${SET:-tiny}
 out=${OUT:-build/gpu_check}
 jobs=${JOBS:-$(nproc)}
 budget=${BUDGET:-}
+each=${EACH:-$([ "$set_name" = tiny ] && echo 2 || echo 1)}
 kwright=${KWRIGHT:-build/kwright}
 pairs=${PAIRS:-build/tests/check/gpu_pairs}
 passed=0
@@ -59,12 +61,13 @@ compile() {
     count $? "$arch: a second build compiles $(number "$folder/again.json" built) kernels anew"
 }
 
-# play ARCH FOLDER: a worker a core. A store whose kernels came from another text is begun anew.
+# play ARCH FOLDER BESIDE: a worker a core; kernels whose text BESIDE plays are left to it. A store whose kernels came from another text is begun anew.
 play() {
-    local arch=$1 folder=$2 devices="emu:$1" i text
+    local arch=$1 folder=$2 beside=$3 devices="emu:$1" i text
     for ((i = 1; i < jobs; i++)); do devices="$devices,emu:$arch"; done
-    "$pairs" "$arch" "$set_name" >"$folder/pairs.manifest" 2>"$folder/pairs.txt"
+    KW_PAIRS_EACH=$each ${beside:+env KW_PAIRS_BESIDE="$beside"} "$pairs" "$arch" "$set_name" >"$folder/pairs.manifest" 2>"$folder/pairs.txt"
     count $? "$arch: kernels without enough problems: $(tail -n 5 "$folder/pairs.txt")"
+    sed -n 's/^[0-9]* kernels are played on/'"$arch"': &/p' "$folder/pairs.txt"
     text=$(find kernels/gpu kernels/prelude src/families src/backend/emu -type f | LC_ALL=C sort | xargs cat | cksum)
     [ "$text" = "$(cat "$folder/text" 2>/dev/null)" ] || rm -f "$folder"/verdicts.db*
     echo "$text" >"$folder/text"
@@ -75,17 +78,20 @@ play() {
 }
 
 mkdir -p "$out"
-for arch in ${ARCHS:-gfx90a gfx942 sm_90}; do
+archs=${ARCHS:-gfx90a gfx942 sm_90}
+for arch in $archs; do
+    beside=""
+    [ "$arch" = gfx90a ] && [[ " $archs " = *" gfx942 "* ]] && [ -z "$budget" ] && beside=gfx942
     folder=$out/$set_name-$arch
     mkdir -p "$folder"
     start=$(date +%s)
     compile "$arch" "$folder"
     middle=$(date +%s)
-    play "$arch" "$folder"
+    play "$arch" "$folder" "$beside"
     end=$(date +%s)
     catalog=$folder/objects/catalog.txt
     [ $compiler = found ] || catalog=/dev/null
-    awk -v arch="$arch" -v compiled="$compiler" -v bounded="$budget" -f tools/gpu_check.awk "$folder/pairs.manifest" \
+    awk -v arch="$arch" -v compiled="$compiler" -v bounded="$budget" -v beside="$beside" -f tools/gpu_check.awk "$folder/pairs.manifest" \
         "$catalog" "$folder/verdicts.jsonl" >"$folder/result.txt"
     sed '$d' "$folder/result.txt" | head -n 30
     read -r kernels good bad compiles spills verified all left <<<"$(tail -n 1 "$folder/result.txt")"

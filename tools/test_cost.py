@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""test_cost.py BUILD [--jobs N] [--only REGEX]: processor seconds (user and system, with all children that were waited for) of each test of
-a build folder, dearest first, and their sum. Wall time says nothing where tests share processors; this does. Exit status 1 when a test fails."""
+"""test_cost.py BUILD [--jobs N] [--only REGEX] [--without REGEX]: processor seconds (user and system, with all children that were waited for)
+of each test of a build folder, told on standard error as they end, then dearest first, and their sum. Wall time says nothing where tests
+share processors; this does. Exit status 1 when a test fails."""
 import argparse
 import concurrent.futures
 import json
@@ -25,7 +26,9 @@ def cost(test):
     _, status, used = os.wait4(child.pid, 0)
     code = os.waitstatus_to_exitcode(status)
     child.returncode = code
-    return used.ru_utime + used.ru_stime, time.monotonic() - start, code, test["name"], said.get("SKIP_RETURN_CODE")
+    seconds = used.ru_utime + used.ru_stime
+    print(f"{seconds:8.2f} {test['name']}", file=sys.stderr, flush=True)
+    return seconds, time.monotonic() - start, code, test["name"], said.get("SKIP_RETURN_CODE")
 
 
 def main():
@@ -33,9 +36,10 @@ def main():
     parser.add_argument("build")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--only", default="")
+    parser.add_argument("--without", default="^$")
     said = parser.parse_args()
     listed = json.loads(subprocess.run(["ctest", "--test-dir", said.build, "--show-only=json-v1"], capture_output=True, check=True).stdout)
-    tests = [t for t in listed["tests"] if "command" in t and re.search(said.only, t["name"])]
+    tests = [t for t in listed["tests"] if "command" in t and re.search(said.only, t["name"]) and not re.search(said.without, t["name"])]
     tests.sort(key=lambda t: -float(properties(t).get("COST", 0)))
     with concurrent.futures.ThreadPoolExecutor(said.jobs) as pool:
         rows = sorted(pool.map(cost, tests), reverse=True)

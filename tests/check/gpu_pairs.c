@@ -2,6 +2,10 @@
  *
  *   gpu_pairs ARCH SET [FILTER] > pairs.manifest     FILTER as in `kwright list --filter`
  *
+ * KW_PAIRS_BESIDE=ARCH gives no problems to the kernels that are played from the same text on that architecture: the set has them there,
+ * and the C compiler sees the same. KW_PAIRS_EACH=N takes the ragged problem of a kernel and each Nth of its others, which are others from
+ * kernel to kernel.
+ *
  * Each config gets its own awkward problems, four at least and all of them fit: odd channels as far as its vectors allow, groups (in whole
  * merges), strides, dilation, padding beside the filter's half, single pixels, and one problem of more than a tile along rows, columns and
  * depth with a ragged last tile along each. `kwright sweep --verify-only --pairs` runs them. Standard error gets a line for each operation and type
@@ -11,12 +15,14 @@
 #include "base/text.h"
 #include "sweep/shards/manifest.h"
 #include "families/gpu/mma/mma.h"
+#include "families/source.h"
 #include "config/gpu_arch.h"
 
 #include <kernelwright_tune.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* PROBES: counts of channels, or sizes of a GEMM, are multiples of a power of two up to this, or of a tile. */
 enum { PROBLEMS_MIN = 4, PROBLEMS_MAX = 6, PROBES = 16, TRIES = 64 };
@@ -56,6 +62,9 @@ typedef struct traits {
 
 typedef struct pairing {
     const kw_target *target;
+    const char *beside; /* another architecture, which has the kernels of there; NULL: none */
+    kw_catalog there;
+    size_t left_out, each;
     kw_manifest manifest;
     pair *pairs;
     size_t count, capacity, lacking;
@@ -420,7 +429,7 @@ static kw_status add_config(pairing *p, size_t position, kw_error *err) {
     for (size_t i = 0; i < s.count && !status; i++) {
         if (is_new(&s, i)) {
             different++;
-            status = add_pair(p, position, &s.problems[i], err);
+            status = i && (i + position) % p->each ? KW_OK : add_pair(p, position, &s.problems[i], err);
         }
     }
     if (!status && (different < PROBLEMS_MIN || !s.ragged)) {
@@ -430,6 +439,48 @@ static kw_status add_config(pairing *p, size_t position, kw_error *err) {
         p->lacking++;
     }
     return status;
+}
+
+/* --- kernels that another architecture has --- */
+
+/* What the C compiler sees of the text. */
+static bool preprocess(kw_text *seen, const kw_text *source) {
+    char path[] = "/tmp/gpu_pairs-XXXXXX", command[64], piece[4096];
+    int fd = mkstemp(path);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+    bool good = file && fwrite(source->data, 1, source->size, file) == source->size;
+    good = file && !fclose(file) && good;
+    snprintf(command, sizeof command, "cc -E -P -x c %s", path);
+    FILE *reader = good ? popen(command, "r") : NULL;
+    size_t size;
+    while (reader && (size = fread(piece, 1, sizeof piece, reader)) > 0) {
+        kw_text_add_bytes(seen, piece, size);
+    }
+    good = reader && !pclose(reader) && seen->size && !seen->failed;
+    unlink(path);
+    return good;
+}
+
+static bool is_same_text(const kw_config *config, const char *arch, const char *other) {
+    const char *const names[] = {arch, other};
+    kw_text seen[2] = {{0}};
+    bool made = true;
+    for (int i = 0; i < 2; i++) {
+        kw_code code;
+        kw_text source = {0};
+        made = made && !kw_code_for(&code, KW_BACKEND_EMU, names[i], NULL) && !kw_source_make(&source, config, code, NULL) &&
+               preprocess(&seen[i], &source);
+        kw_text_drop(&source);
+    }
+    bool same = made && seen[0].size == seen[1].size && !memcmp(seen[0].data, seen[1].data, seen[0].size);
+    kw_text_drop(&seen[0]);
+    kw_text_drop(&seen[1]);
+    return same;
+}
+
+static bool note(void *user, const char *text) {
+    kw_config config;
+    return !kw_config_parse(&config, text, NULL) && !kw_catalog_add(user, &config, NULL, NULL);
 }
 
 static bool take(void *user, const char *text) {
@@ -466,9 +517,15 @@ static bool show_traits(const pairing *p) {
 }
 
 static kw_status pair_up(pairing *p, const kw_space_options *options, kw_error *err) {
-    kw_status status = kw_space_visit(options, take, p, err);
+    kw_space_options there = *options;
+    there.arch = p->beside;
+    kw_status status = p->beside ? kw_space_visit(&there, note, &p->there, err) : KW_OK;
+    status = status ? status : kw_space_visit(options, take, p, err);
     for (size_t i = 0; i < p->manifest.configs.count && !status; i++) {
-        status = add_config(p, i, err);
+        const kw_config *config = &p->manifest.configs.configs[i];
+        bool elsewhere = p->beside && kw_catalog_has(&p->there, config) && is_same_text(config, p->target->arch, p->beside);
+        p->left_out += elsewhere;
+        status = elsewhere ? KW_OK : add_config(p, i, err);
     }
     if (p->count) {
         qsort(p->pairs, p->count, sizeof *p->pairs, ascending);
@@ -492,7 +549,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: gpu_pairs ARCH SET [FILTER], for an architecture of GPUs such as gfx942 or sm_90\n");
         return 2;
     }
-    pairing p = {.target = &arch->typical};
+    const char *each = getenv("KW_PAIRS_EACH");
+    pairing p = {.target = &arch->typical, .beside = getenv("KW_PAIRS_BESIDE"), .each = each && atoi(each) > 0 ? (size_t)atoi(each) : 1};
     kw_error err = {0};
     kw_status status = pair_up(
         &p, &(kw_space_options){.size = sizeof(kw_space_options), .set = argv[2], .arch = argv[1], .filter = argc == 4 ? argv[3] : NULL},
@@ -500,8 +558,12 @@ int main(int argc, char **argv) {
     if (status) {
         fprintf(stderr, "gpu_pairs: %s\n", err.text);
     }
-    bool whole = !status && show_traits(&p) && !p.lacking && p.count;
+    if (p.beside) {
+        fprintf(stderr, "%zu kernels are played on %s, from the same text\n", p.left_out, p.beside);
+    }
+    bool whole = !status && (show_traits(&p) || p.beside) && !p.lacking && p.count;
     kw_manifest_drop(&p.manifest);
+    kw_catalog_drop(&p.there);
     free(p.pairs);
     return status ? 2 : !whole;
 }

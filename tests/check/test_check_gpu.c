@@ -1,7 +1,7 @@
 /* test_check_gpu.c: the kernel text of conv.igemm, gemm.mma, conv.depthwise_block and conv.direct_block, played by the emulator of an
  * NVIDIA and of an AMD architecture: every pipeline, scheduler, epilogue, direction, type and way of dividing the work, on sizes that no
  * tile divides, with groups, strides, dilation and images smaller than a tile. A row names what differs from a small plain config. The
- * emulator reports wrong results, accesses out of bounds, races and deadlocks alike. Every fourth pair is run on infinities, NaNs and denormals too.
+ * emulator reports wrong results, accesses out of bounds, races and deadlocks alike. Every pair is run on infinities, NaNs and denormals too.
  * Every third config is generated with an epilogue as well, one after the other of a list that has all steps and types.
  *
  * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs,
@@ -115,11 +115,17 @@ static const row bulk[] = {
 #define THIN "vec_c=1 " PINGPONG
 #define SPOTS "vec_a=1 vec_b=1 vec_c=1 "
 #define MANY "n6 c72 k136 i31x32 f1x3 p0x1"
+#define HALF "n3 c72 k136 i31x32 f1x3 p0x1"
+#define FEW "n1 c72 k136 i31x32 f1x3 p0x1"
 
-/* The first has more tiles than the device blocks, and more steps than shared memory. */
+/* The first have more tiles than the device has blocks, forward 141, backward data 156 of 64x64, and more steps than shared memory; weights
+ * have few tiles however many the images are. */
 static const row overlapped[] = {
-    {"nfdw", "bf16", COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=5", {MANY, "n1 c72 k64 i30x22 f3x5 p1x2 d2x1"}},
-    {"nfdw", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=8", {MANY, "n3 c40 k136 i13x9 f3x3 p1x1"}},
+    {"nf", "bf16", COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=5", {MANY, "n1 c72 k64 i30x22 f3x5 p1x2 d2x1"}},
+    {"ndw", "bf16", COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=5", {FEW, "n1 c72 k64 i30x22 f3x5 p1x2 d2x1"}},
+    {"nf", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=8", {HALF, "n3 c40 k136 i13x9 f3x3 p1x1"}},
+    {"nd", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=8", {"n5 c72 k136 i31x32 f1x3 p0x1"}},
+    {"ndw", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=8", {FEW, "n3 c40 k136 i13x9 f3x3 p1x1"}},
     {"nfdw", "bf16", COOPERATIVE "tile_m=256 tile_n=128 inst_n=128 stages=4", {"n2 c96 k200 i28x20 f3x3 p2x2 d2x2"}},
     {"nfdw", "bf16", PINGPONG "tile_m=128 tile_n=192 inst_n=192 stages=5", {"n1 c8 k8 i1x1 f1x1"}},
     {"nfdw", "bf16", PINGPONG "ndim=3 tile_m=64 tile_n=128 inst_n=128 stages=3", {"n2 c24 k64 i5x7x9 f3x3x2 p1x1x0"}},
@@ -130,7 +136,8 @@ static const row overlapped[] = {
      {"n1 c72 k64 i30x22 f3x5 p1x2 s2x2", "n2 c8 k8 i9x7 f1x1 s3x2"}},
     {"nd", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=0", {"n1 c16 k264 i3x21 f3x5 p3x2 s4x2 d2x3"}},
     {"nfdw", "bf16", PINGPONG "ndim=3 tile_m=64 tile_n=64 inst_n=64 stages=4", {"n2 c24 k64 i5x7x9 f3x3x2 p1x1x0 s1x2x1"}},
-    {"nfdw", "bf16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=0", {MANY, "n1 c264 k200 i3x4 f3x3 p1x1"}},
+    {"nf", "bf16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=0", {HALF, "n1 c264 k200 i3x4 f3x3 p1x1"}},
+    {"ndw", "bf16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=0", {FEW, "n1 c264 k200 i3x4 f3x3 p1x1"}},
     {"nfd", "fp16", COOPERATIVE "tile_m=128 tile_n=128 inst_n=128 stages=3 split_k=7", {"n1 c72 k136 i9x7 f3x3 p2x2 d2x2"}},
     {"nw", "fp16", COOPERATIVE "tile_m=128 tile_n=128 inst_n=128 stages=3 split_k=40", {"n1 c72 k64 i30x22 f3x5 p1x2 s2x2"}},
     {"nd",

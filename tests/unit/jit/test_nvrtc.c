@@ -252,7 +252,7 @@ static void the_text_holds_the_instructions(void **state) {
     kw_nvrtc library;
     need_nvrtc(&compiler);
     assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
-    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i++) {
+    for (size_t i = 0; i < sizeof instructions / sizeof *instructions; i += KW_TEST_KERNELS_STEP) {
         kw_text source = {0};
         make_source(&source, i);
         char *ptx = make_ptx(&library, &source, instructions[i].arch);
@@ -289,7 +289,7 @@ static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) 
     need_nvrtc(&compiler);
     assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
     const kw_jit jit = {.code = code_of("sm_90"), .compiler = &compiler};
-    for (size_t i = 0; i < sizeof bulk / sizeof *bulk; i++) {
+    for (size_t i = 0; i < sizeof bulk / sizeof *bulk; i += KW_TEST_KERNELS_STEP) {
         kw_text line = {0}, source = {0};
         kw_config config;
         kw_error err = {0};
@@ -356,7 +356,7 @@ static void overlapped_kernels_hand_registers_over_and_do_not_spill(void **state
     need_nvrtc(&compiler);
     assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
     const kw_jit jit = {.code = code_of("sm_90"), .compiler = &compiler};
-    for (size_t i = 0; i < sizeof overlapped / sizeof *overlapped; i++) {
+    for (size_t i = 0; i < sizeof overlapped / sizeof *overlapped; i += KW_TEST_KERNELS_STEP) {
         kw_text source = {0};
         kw_config config;
         kw_error err = {0};
@@ -396,7 +396,7 @@ static void the_plain_convolution_never_spills(void **state) {
                                           "conv.reference_gpu conv_bwd_weight int8"};
     kw_compiler compiler;
     need_nvrtc(&compiler);
-    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i += KW_TEST_KERNELS_STEP) {
         const kw_jit jit = {.code = code_of(i % 2 ? "sm_80" : "sm_90"), .compiler = &compiler};
         kw_config config;
         kw_error err = {0};
@@ -436,7 +436,7 @@ static void convolutions_of_one_byte_types_hold_their_instructions_and_do_not_sp
     kw_nvrtc library;
     need_nvrtc(&compiler);
     assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
-    for (size_t i = 0; i < sizeof byte_convolutions / sizeof *byte_convolutions; i++) {
+    for (size_t i = 0; i < sizeof byte_convolutions / sizeof *byte_convolutions; i += KW_TEST_KERNELS_STEP) {
         const kw_jit jit = {.code = code_of(byte_convolutions[i].arch), .compiler = &compiler};
         kw_text line = {0}, source = {0};
         kw_config config;
