@@ -155,11 +155,52 @@ static void rows_of_any_length_are_copied_first(void **state) {
     }
 }
 
+/* stages: of each, x w y where a tensor is turned, X W Y back from its copy, . of the kernel's own. */
+static void channels_first_are_turned_around_the_kernel(void **state) {
+    (void)state;
+    static const struct {
+        const char *problem, *stages;
+    } cases[] = {
+        {"conv_fwd bf16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1", "."},
+        {"conv_fwd bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1", "wx.Y"},
+        {"conv_fwd bf16 ngchw n2 c64 k64 i8x8 f1x1", "x.Y"},
+        {"conv_fwd bf16 ngchw n2 c64 k64 i1x1 f1x1", "."},
+        {"conv_fwd bf16 ngchw n2 c1 k64 i8x8 f3x3 p1x1", ".Y"},
+        {"conv_fwd bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1 epilogue=add+relu", "wex.Y"},
+        {"conv_bwd_data bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1", "wy.X"},
+        {"conv_bwd_weight bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1", "yx.W"},
+    };
+    const kw_target *target = &kw_gpu_arch_find("gfx942")->typical;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem = problem_of(cases[i].problem);
+        kw_config config = config_of(problem.op, (const change[CHANGES_MAX]){{0}}), special, again;
+        kw_launch launch;
+        kw_error err = {0};
+        char text[KW_CONFIG_TEXT_MAX], stages[KW_STAGE_MAX + 1] = "";
+        assert_ok(kw_config_serves(&special, &config, &problem, target, &err), &err);
+        assert_int_equal(special.first, problem.layout == KW_CHANNELS_FIRST);
+        assert_int_equal(kw_config_equal(&special, &config), !special.first);
+        kw_config_print(text, sizeof text, &special);
+        assert_ok(kw_config_parse(&again, text, &err), &err);
+        assert_true(kw_config_equal(&again, &special));
+        special.family->launch(&special, &problem, target, &launch);
+        for (int stage = 0; stage < launch.stages; stage++) {
+            const kw_turn *turn = &launch.turning.stage[stage];
+            stages[stage] = !turn->images ? '.' : turn->back ? "XWY"[turn->tensor] : "xwye"[turn->tensor];
+            assert_true(!turn->images || launch.turning.copy[turn->tensor].made);
+            assert_int_equal(launch.stage[stage].packs, stages[stage] == 'w');
+        }
+        assert_string_equal(stages, cases[i].stages);
+        assert_int_equal(launch.turning.is, special.first);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_problem_is_refused_with_its_reason),
         cmocka_unit_test(blocks_and_workspace_are_those_of_the_product),
         cmocka_unit_test(rows_of_any_length_are_copied_first),
+        cmocka_unit_test(channels_first_are_turned_around_the_kernel),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
