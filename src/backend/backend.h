@@ -83,8 +83,11 @@ int kw_stage_entry(const kw_turning *turning, int stage);
 void kw_stage_memory(kw_launch_memory *seen, const kw_turning *turning, const kw_launch_memory *memory);
 void kw_turn_args(kw_kernel_args *args, const kw_turn *turn, const kw_turning *turning, const kw_launch_memory *memory);
 
-/* Facts of this machine's CPU; threads 0: all cores this process may use. */
+/* Facts of this machine's CPU; threads 0: all cores this process may use. Its architecture is the one that KW_CPU_ARCH names where the machine
+ * runs it, else the best that it runs. */
 void kw_cpu_target(kw_target *target, int threads);
+/* KW_CPU_ARCH; NULL: not set. */
+const char *kw_cpu_wanted_arch(void);
 /* "AMD EPYC ..." for people, and what is to be said of its tile registers. */
 enum { KW_BRAND_MAX = 192 };
 void kw_cpu_brand(char text[KW_BRAND_MAX]);

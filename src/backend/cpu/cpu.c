@@ -64,6 +64,15 @@ static kw_status cpu_open_device(kw_device **device, int index, int threads, kw_
         return kw_fail_memory(err, "a device");
     }
     kw_cpu_target(&(*device)->target, threads);
+    const char *wanted = kw_cpu_wanted_arch();
+    if (wanted && strcmp(wanted, (*device)->target.arch)) {
+        kw_status status =
+            kw_fail(err, KW_ENVIRONMENT, "KW_CPU_ARCH=%s: this CPU runs %s and what is weaker; unset it", wanted, (*device)->target.arch);
+        kw_cpu_pool_destroy(&(*device)->threads.pool, false);
+        free(*device);
+        *device = NULL;
+        return status;
+    }
     if ((*device)->target.units > KW_CPU_THREADS_MAX) {
         (*device)->target.units = KW_CPU_THREADS_MAX;
     }

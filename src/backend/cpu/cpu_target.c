@@ -192,13 +192,21 @@ static void read_caches(kw_target *target, int cpu) {
     }
 }
 
+const char *kw_cpu_wanted_arch(void) {
+    return secure_getenv("KW_CPU_ARCH");
+}
+
 void kw_cpu_target(kw_target *target, int threads) {
     int first, cores = count_cores(&first);
     features found = read_cpu_features();
+    const char *wanted = kw_cpu_wanted_arch();
     const kw_cpu_arch *best = &kw_cpu_archs[0];
     for (const kw_cpu_arch *arch = kw_cpu_archs; arch->name; arch++) { /* weakest first: the last that runs is the best */
         if (!(arch->isas & ~found.isas) && !(arch->has & ~found.has)) {
             best = arch;
+            if (wanted && !strcmp(wanted, arch->name)) {
+                break;
+            }
         }
     }
     *target =

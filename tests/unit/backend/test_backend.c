@@ -154,6 +154,28 @@ static void facts_are_those_of_this_machine(void **state) {
     assert_in_range(strlen(brand), 1, KW_BRAND_MAX - 1);
 }
 
+static void a_weaker_architecture_can_be_asked_for(void **state) {
+    (void)state;
+    kw_target target;
+    kw_device *device = NULL;
+    const kw_backend *backend = NULL;
+    int index = -1;
+    kw_error err = {0};
+    setenv("KW_CPU_ARCH", kw_cpu_archs[0].name, 1);
+    kw_cpu_target(&target, 1);
+    assert_string_equal(target.arch, kw_cpu_archs[0].name);
+    assert_int_equal(target.lanes, kw_cpu_archs[0].lanes);
+    assert_int_equal(kw_backend_find(&backend, &index, "cpu", &err), KW_OK);
+    assert_int_equal(backend->open(&device, index, 1, &err), KW_OK);
+    assert_string_equal(backend->target(device)->arch, kw_cpu_archs[0].name);
+    backend->close(&device);
+    setenv("KW_CPU_ARCH", "x86-64-v9", 1);
+    assert_int_equal(backend->open(&device, index, 1, &err), KW_ENVIRONMENT);
+    assert_null(device);
+    assert_non_null(strstr(err.text, "KW_CPU_ARCH=x86-64-v9: this CPU runs x86-64"));
+    unsetenv("KW_CPU_ARCH");
+}
+
 static void cores_are_those_the_process_may_use(void **state) {
     (void)state;
     pid_t child = fork();
@@ -529,6 +551,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(devices_are_found_by_name),
         cmocka_unit_test(facts_are_those_of_this_machine),
+        cmocka_unit_test(a_weaker_architecture_can_be_asked_for),
         cmocka_unit_test(cores_are_those_the_process_may_use),
         cmocka_unit_test(memory_is_aligned_and_an_impossible_wish_is_refused),
         cmocka_unit_test(impossible_thread_counts_are_refused),
