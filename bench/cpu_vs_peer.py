@@ -106,6 +106,7 @@ def read_options():
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="no further problem is begun after so many")
     parser.add_argument("--worst", type=int, default=10, help="problems on which every kernel of ours is measured")
+    parser.add_argument("--epilogue", default="", help="words behind forward convolutions and products, e.g. epilogue=bias+relu")
     parser.add_argument("--rows", help="a CSV of the results")
     return parser.parse_args()
 
@@ -113,6 +114,8 @@ def read_options():
 def main():
     started, options = time.time(), read_options()
     problems = cpu_problems.draw(options.seed, options.classes.split(","), options.count, options.dtypes.split(","), options.directions.split(","))
+    if options.epilogue:
+        problems = [(kind, f"{text} {options.epilogue}") for kind, text in problems if text.startswith(("conv_fwd", "gemm"))]
     bench, results, failed = Bench(options), [], 0
     print(f"seed {options.seed}, {len(problems)} problems, {options.threads} threads; {bench.about}; "
           f"load {os.getloadavg()[0]:.1f} of {os.cpu_count()} processors", flush=True)

@@ -13,6 +13,7 @@
 
 #include "measure/data/fill.h"
 #include "measure/timing/timing.h"
+#include "problem/epilogue.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -40,6 +41,7 @@ typedef struct layer {
     kw_problem problem;
     kw_plan *plan;
     kw_tensors tensors;
+    void *extra[KW_EXTRA_MAX];
     void *result; /* the peers' */
     peer_dnnl *dnnl;
 } layer;
@@ -62,6 +64,26 @@ static void *filled(const kw_problem *problem, kw_tensor tensor) {
         kw_fill_tensor(&fill, problem, tensor, 0, kw_problem_elements(problem, tensor), memory);
     }
     return memory;
+}
+
+/* What the epilogue's steps read. */
+static bool fill_extras(layer *l) {
+    const kw_epilogue *epilogue = &l->problem.epilogue;
+    kw_fill fill = kw_fill_real(&l->problem, 1);
+    kw_extra extras[KW_EXTRA_MAX];
+    kw_problem_extras(extras, &l->problem);
+    for (int step = 0, i = 0; step < epilogue->count; step++) {
+        if (kw_epilogue_step_reads(&epilogue->step[step])) {
+            size_t size = (size_t)extras[i].elements * kw_dtype_size(extras[i].dtype);
+            if (!(l->extra[i] = aligned_alloc(64, (size + 127) / 64 * 64))) {
+                return false;
+            }
+            kw_fill_extra(&fill, &l->problem, step, l->extra[i]);
+            l->tensors.extra[i] = l->extra[i];
+            i++;
+        }
+    }
+    return true;
 }
 
 static void open_blas(session *s) {
@@ -112,7 +134,7 @@ static kw_status open_layer(layer *l, const session *s, kw_error *err) {
         *of[t] = filled(&l->problem, t);
     }
     l->result = room_for(&l->problem, kw_problem_result(&l->problem));
-    if (!l->tensors.x || !l->tensors.w || !l->tensors.y || !l->result) {
+    if (!l->tensors.x || !l->tensors.w || !l->tensors.y || !l->result || !fill_extras(l)) {
         return kw_fail(err, KW_NO_MEMORY, "no memory for the tensors");
     }
     kw_status status = kw_plan_create(&l->plan, s->context, &l->problem, NULL, err);
@@ -133,6 +155,9 @@ static void close_layer(layer *l) {
     free(l->tensors.w);
     free(l->tensors.y);
     free(l->tensors.workspace);
+    for (int i = 0; i < KW_EXTRA_MAX; i++) {
+        free(l->extra[i]);
+    }
     free(l->result);
 }
 
@@ -200,7 +225,7 @@ static kw_status compare(session *s, layer *l, kw_error *err) {
         names[count] = "oneDNN";
         subjects[count++] = (kw_subject){.call = peer_dnnl_call, .context = l->dnnl};
     }
-    for (int i = 0; i < s->blas_count && l->problem.op == KW_GEMM && l->problem.dtype == KW_FP32; i++) {
+    for (int i = 0; i < s->blas_count && l->problem.op == KW_GEMM && l->problem.dtype == KW_FP32 && !l->problem.epilogue.count; i++) {
         blas[i] = (blas_call){l, s->blas[i]};
         names[count] = s->blas_names[i];
         subjects[count++] = (kw_subject){.call = call_blas, .context = &blas[i]};

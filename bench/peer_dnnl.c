@@ -14,13 +14,19 @@ struct peer_dnnl {
     dnnl_primitive_desc_t description, hint;
     dnnl_primitive_t primitive;
     dnnl_memory_t memory[KW_TENSOR_COUNT], plain; /* plain: the weights in our order, where they are read or shall be written */
-    dnnl_exec_arg_t arguments[KW_TENSOR_COUNT];
+    dnnl_memory_t extra[KW_EXTRA_MAX];            /* of the epilogue's steps */
+    dnnl_primitive_attr_t attributes;             /* the epilogue but for a bias that comes first */
+    dnnl_exec_arg_t arguments[KW_TENSOR_COUNT + KW_EXTRA_MAX];
+    int argument_count;
     bool gradient;
 };
 
 typedef struct geometry {
     dnnl_dims_t stride, dilation, front, back;
 } geometry;
+
+/* Behind the descriptions of x, w and y. */
+enum { BIAS = KW_TENSOR_COUNT, HELD_COUNT };
 
 /* --- what the versions differ in --- */
 
@@ -40,7 +46,7 @@ static void forget(held *h) {
 }
 static dnnl_status_t describe_forward(dnnl_primitive_desc_t *made, peer_dnnl *p, const held t[], const geometry *g) {
     return dnnl_convolution_forward_primitive_desc_create(made, p->engine, dnnl_forward_training, dnnl_convolution_direct, t[KW_X], t[KW_W],
-                                                          NULL, t[KW_Y], g->stride, g->dilation, g->front, g->back, NULL);
+                                                          t[BIAS], t[KW_Y], g->stride, g->dilation, g->front, g->back, p->attributes);
 }
 static dnnl_status_t describe_data(peer_dnnl *p, const held t[], const geometry *g) {
     return dnnl_convolution_backward_data_primitive_desc_create(&p->description, p->engine, dnnl_convolution_direct, t[KW_X], t[KW_W],
@@ -51,7 +57,10 @@ static dnnl_status_t describe_weight(peer_dnnl *p, const held t[], const geometr
                                                                    NULL, t[KW_Y], g->stride, g->dilation, g->front, g->back, p->hint, NULL);
 }
 static dnnl_status_t describe_matmul(peer_dnnl *p, const held t[]) {
-    return dnnl_matmul_primitive_desc_create(&p->description, p->engine, t[KW_X], t[KW_W], NULL, t[KW_Y], NULL);
+    return dnnl_matmul_primitive_desc_create(&p->description, p->engine, t[KW_X], t[KW_W], t[BIAS], t[KW_Y], p->attributes);
+}
+static dnnl_status_t append_function(dnnl_post_ops_t steps, dnnl_alg_kind_t function, double alpha, double beta) {
+    return dnnl_post_ops_append_eltwise(steps, function, (float)alpha, (float)beta);
 }
 #else
 typedef dnnl_memory_desc_t held;
@@ -65,11 +74,15 @@ static dnnl_status_t describe(held *h, int n, const dnnl_dims_t dims, dnnl_data_
 static void forget(held *h) {
     (void)h;
 }
+static const held *given(const held *h) {
+    return h->ndims ? h : NULL;
+}
 static dnnl_status_t describe_forward(dnnl_primitive_desc_t *made, peer_dnnl *p, const held t[], const geometry *g) {
     dnnl_convolution_desc_t conv;
-    dnnl_status_t status = dnnl_dilated_convolution_forward_desc_init(&conv, dnnl_forward_training, dnnl_convolution_direct, &t[KW_X],
-                                                                      &t[KW_W], NULL, &t[KW_Y], g->stride, g->dilation, g->front, g->back);
-    return status ? status : dnnl_primitive_desc_create(made, &conv, NULL, p->engine, NULL);
+    dnnl_status_t status =
+        dnnl_dilated_convolution_forward_desc_init(&conv, dnnl_forward_training, dnnl_convolution_direct, &t[KW_X], &t[KW_W],
+                                                   given(&t[BIAS]), &t[KW_Y], g->stride, g->dilation, g->front, g->back);
+    return status ? status : dnnl_primitive_desc_create(made, &conv, p->attributes, p->engine, NULL);
 }
 static dnnl_status_t describe_data(peer_dnnl *p, const held t[], const geometry *g) {
     dnnl_convolution_desc_t conv;
@@ -85,8 +98,11 @@ static dnnl_status_t describe_weight(peer_dnnl *p, const held t[], const geometr
 }
 static dnnl_status_t describe_matmul(peer_dnnl *p, const held t[]) {
     dnnl_matmul_desc_t matmul;
-    dnnl_status_t status = dnnl_matmul_desc_init(&matmul, &t[KW_X], &t[KW_W], NULL, &t[KW_Y]);
-    return status ? status : dnnl_primitive_desc_create(&p->description, &matmul, NULL, p->engine, NULL);
+    dnnl_status_t status = dnnl_matmul_desc_init(&matmul, &t[KW_X], &t[KW_W], given(&t[BIAS]), &t[KW_Y]);
+    return status ? status : dnnl_primitive_desc_create(&p->description, &matmul, p->attributes, p->engine, NULL);
+}
+static dnnl_status_t append_function(dnnl_post_ops_t steps, dnnl_alg_kind_t function, double alpha, double beta) {
+    return dnnl_post_ops_append_eltwise(steps, 1, function, (float)alpha, (float)beta);
 }
 #endif
 
@@ -94,7 +110,7 @@ static dnnl_status_t describe_matmul(peer_dnnl *p, const held t[]) {
 
 /* A problem's tensors for oneDNN: as they lie, and the weights besides in any order. */
 typedef struct shapes {
-    held of[KW_TENSOR_COUNT], plain;
+    held of[HELD_COUNT], plain;
     geometry g;
 } shapes;
 
@@ -151,6 +167,64 @@ static dnnl_status_t shape_gemm(shapes *s, const kw_problem *problem) {
     return status ? status : shape_matrix(&s->plain, g, (int64_t[]){g->k, g->n}, type, b);
 }
 
+/* --- epilogues --- */
+
+static dnnl_status_t add_argument(peer_dnnl *p, int step, int name, const held *desc, const void *tensor) {
+    dnnl_status_t status = dnnl_memory_create(&p->extra[step], view(desc), p->engine, (void *)(uintptr_t)tensor);
+    p->arguments[p->argument_count++] = (dnnl_exec_arg_t){name, p->extra[step]};
+    return status;
+}
+
+/* A tensor of the result's shape that is added: a second source. */
+static dnnl_status_t append_addition(peer_dnnl *p, dnnl_post_ops_t steps, const shapes *s, int number, const void *tensor) {
+    int name = DNNL_ARG_ATTR_MULTIPLE_POST_OP(dnnl_post_ops_len(steps)) | DNNL_ARG_SRC_1;
+    dnnl_status_t status = dnnl_post_ops_append_binary(steps, dnnl_binary_add, view(&s->of[KW_Y]));
+    return status ? status : add_argument(p, number, name, &s->of[KW_Y], tensor);
+}
+
+static dnnl_status_t describe_bias(peer_dnnl *p, shapes *s, const kw_problem *problem, int number, const void *tensor) {
+    dnnl_dims_t channels = {problem->conv.k}, columns = {1, problem->gemm.n}, batched = {1, 1, problem->gemm.n};
+    bool gemm = problem->op == KW_GEMM, batch = gemm && problem->gemm.batch > 1;
+    dnnl_status_t status = !gemm   ? describe(&s->of[BIAS], 1, channels, dnnl_f32, dnnl_a)
+                           : batch ? describe(&s->of[BIAS], 3, batched, dnnl_f32, dnnl_abc)
+                                   : describe(&s->of[BIAS], 2, columns, dnnl_f32, dnnl_ab);
+    return status ? status : add_argument(p, number, DNNL_ARG_BIAS, &s->of[BIAS], tensor);
+}
+
+/* Steps that oneDNN has too: an fp32 bias before all others, an addition of the result's type and the usual functions. */
+static dnnl_status_t describe_epilogue(peer_dnnl *p, shapes *s, const kw_problem *problem, const void *const extra[KW_EXTRA_MAX]) {
+    const kw_epilogue *epilogue = &problem->epilogue;
+    dnnl_post_ops_t steps = NULL;
+    dnnl_status_t status = dnnl_post_ops_create(&steps);
+    int number = 0;
+    bool forward = problem->op == KW_GEMM || problem->op == KW_CONV_FWD;
+    status = status ? status : epilogue->count && (!forward || epilogue->converts) ? dnnl_unimplemented : dnnl_success;
+    for (int i = 0; i < epilogue->count && !status; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i];
+        if (step->op == KW_EPILOGUE_BIAS && i == 0 && step->dtype == KW_FP32) {
+            status = describe_bias(p, s, problem, number, extra[number]);
+            number++;
+        } else if (step->op == KW_EPILOGUE_ADD && step->dtype == problem->dtype && step->a == 1) {
+            status = append_addition(p, steps, s, number, extra[number]);
+            number++;
+        } else if (step->op == KW_EPILOGUE_RELU) {
+            status = append_function(steps, dnnl_eltwise_relu, 0, 0);
+        } else if (step->op == KW_EPILOGUE_GELU) {
+            status = append_function(steps, dnnl_eltwise_gelu_erf, 0, 0);
+        } else if (step->op == KW_EPILOGUE_SILU) {
+            status = append_function(steps, dnnl_eltwise_swish, 1, 0);
+        } else {
+            status = dnnl_unimplemented;
+        }
+    }
+    if (!status && epilogue->count) {
+        status = dnnl_primitive_attr_create(&p->attributes);
+        status = status ? status : dnnl_primitive_attr_set_post_ops(p->attributes, steps);
+    }
+    dnnl_post_ops_destroy(steps);
+    return status;
+}
+
 static dnnl_status_t describe_problem(peer_dnnl *p, kw_op op, const shapes *s) {
     if (op == KW_GEMM) {
         return describe_matmul(p, s->of);
@@ -195,7 +269,7 @@ static dnnl_status_t bind(peer_dnnl *p, const kw_problem *problem, const shapes 
     for (int t = 0; t < KW_TENSOR_COUNT && !status; t++) {
         description at = t == KW_W ? weights_of(p) : view(&s->of[t]);
         status = dnnl_memory_create(&p->memory[t], at, p->engine, t == KW_W ? DNNL_MEMORY_ALLOCATE : memory[t]);
-        p->arguments[t] = (dnnl_exec_arg_t){names[problem->op][t], p->memory[t]};
+        p->arguments[p->argument_count++] = (dnnl_exec_arg_t){names[problem->op][t], p->memory[t]};
     }
     status = status ? status : dnnl_memory_create(&p->plain, view(&s->plain), p->engine, memory[KW_W]);
     if (!status && !p->gradient) {
@@ -214,9 +288,10 @@ kw_status peer_dnnl_open(peer_dnnl **peer, const kw_problem *problem, const kw_t
     dnnl_status_t status = dnnl_engine_create(&p->engine, dnnl_cpu, 0);
     status = status ? status : dnnl_stream_create(&p->stream, p->engine, dnnl_stream_default_flags);
     status = status ? status : problem->op == KW_GEMM ? shape_gemm(&s, problem) : shape_conv(&s, problem);
+    status = status ? status : describe_epilogue(p, &s, problem, tensors->extra);
     status = status ? status : describe_problem(p, problem->op, &s);
     status = status ? status : bind(p, problem, &s, tensors, result);
-    for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+    for (int t = 0; t < HELD_COUNT; t++) {
         forget(&s.of[t]);
     }
     forget(&s.plain);
@@ -235,7 +310,11 @@ void peer_dnnl_close(peer_dnnl **peer) {
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
         dnnl_memory_destroy(p->memory[t]);
     }
+    for (int i = 0; i < KW_EXTRA_MAX; i++) {
+        dnnl_memory_destroy(p->extra[i]);
+    }
     dnnl_memory_destroy(p->plain);
+    dnnl_primitive_attr_destroy(p->attributes);
     dnnl_primitive_destroy(p->primitive);
     dnnl_primitive_desc_destroy(p->description);
     dnnl_primitive_desc_destroy(p->hint);
@@ -247,7 +326,7 @@ void peer_dnnl_close(peer_dnnl **peer) {
 
 kw_status peer_dnnl_call(void *peer, kw_error *err) {
     const peer_dnnl *p = peer;
-    dnnl_status_t status = dnnl_primitive_execute(p->primitive, p->stream, KW_TENSOR_COUNT, p->arguments);
+    dnnl_status_t status = dnnl_primitive_execute(p->primitive, p->stream, p->argument_count, p->arguments);
     status = status ? status : dnnl_stream_wait(p->stream);
     return status ? kw_fail(err, KW_ENVIRONMENT, "oneDNN refuses to run (status %d)", (int)status) : KW_OK;
 }
