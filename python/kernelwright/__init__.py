@@ -10,7 +10,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import _kw
 from ._errors import (
@@ -26,6 +26,16 @@ from ._errors import (
     OutOfMemoryError,
     failure,
 )
+
+if TYPE_CHECKING:
+    from ._context import Context, context, plan
+    from ._learn import Comparison, Evaluation, compare, evaluate, models, prune, search, train
+    from ._ops import clear_plans, conv1d, conv2d, conv3d, conv_backward_data, conv_backward_weight, matmul
+    from ._plan import Explanation, Plan
+    from ._problem import Problem
+    from ._space import Config, Registry, configs, describe, devices, names, predict, problem_sets, problems, tune
+    from ._store import Store, merge, report, sweep, verdicts
+    from ._table import Table
 
 _kw.install(ArrayError, failure)
 __version__: str = _kw.version
@@ -70,10 +80,15 @@ _HOMES = {
     "search": "_learn",
     "train": "_learn",
 }
-_ERRORS = [
+__all__ = [
     "ArrayError",
+    "Comparison",
+    "Config",
+    "Context",
     "EnvironmentFault",
     "Error",
+    "Evaluation",
+    "Explanation",
     "FailedError",
     "FileError",
     "IllegalError",
@@ -81,8 +96,40 @@ _ERRORS = [
     "MissingError",
     "NoKernelError",
     "OutOfMemoryError",
+    "Plan",
+    "Problem",
+    "Registry",
+    "Store",
+    "Table",
+    "clear_plans",
+    "compare",
+    "configs",
+    "context",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_backward_data",
+    "conv_backward_weight",
+    "describe",
+    "devices",
+    "evaluate",
+    "matmul",
+    "merge",
+    "models",
+    "names",
+    "plan",
+    "predict",
+    "problem_sets",
+    "problems",
+    "prune",
+    "report",
+    "search",
+    "sweep",
+    "train",
+    "tune",
+    "verdicts",
+    "__version__",
 ]
-__all__ = [*_HOMES, *_ERRORS, "__version__"]
 
 
 def __getattr__(name: str) -> Any:

@@ -236,13 +236,16 @@ class _Bar:
     """tqdm's bar where it is installed; else a line on a terminal, and nothing elsewhere."""
 
     def __init__(self, unit: str) -> None:
-        self.unit, self.bar, self.what, self.line = unit, None, None, False
+        self.unit, self.line = unit, False
+        self.bar: Any = None
+        self.tqdm: Any = None
+        self.what: str | None = None
         try:
             from tqdm.auto import tqdm
 
             self.tqdm = tqdm
         except ImportError:
-            self.tqdm = None
+            pass
 
     def __call__(self, facts: dict[str, Any]) -> None:
         what = facts.get("what") or facts.get("phase")

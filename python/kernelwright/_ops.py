@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Any
 
 from ._arrays import dtype_of
@@ -35,7 +34,7 @@ def _plan(line: str, device: Any, mode: str | None, fresh_weights: bool) -> Plan
 
 def _device_of(array: Any) -> str:
     """The device word of an array: PyTorch's and CuPy's say where they lie."""
-    device = getattr(array, "device", None)
+    device: Any = getattr(array, "device", None)
     kind = getattr(device, "type", None)
     if kind in ("cuda", "hip"):
         import sys
@@ -156,7 +155,6 @@ def _broadcast(array: Any, shape: tuple[int, ...]) -> Any:
     return numpy.broadcast_to(array, shape)
 
 
-@lru_cache(maxsize=None)
 def _broadcast_shape(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     out = []
     for i in range(max(len(a), len(b))):

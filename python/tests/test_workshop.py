@@ -217,9 +217,6 @@ def test_import_is_quick():
     assert min(times) < 0.06
 
 
-def test_every_name_is_there_and_documented():
-    for name in kw.__all__:
-        value = getattr(kw, name)
-        assert name == "__version__" or value.__doc__
+def test_no_such_name():
     with pytest.raises(AttributeError):
         kw.no_such_name
