@@ -50,11 +50,11 @@ def _namespace(like: Any) -> Any:
     return numpy
 
 
-def allocate(like: Any, extent: tuple[int, ...], stride: tuple[int, ...], dtype: str) -> Any:
-    """An empty array of that extent and stride (in elements), of like's library or one that it can read."""
-    xp = _namespace(like)
+def _recipe(
+    namespace: Any, extent: tuple[int, ...], stride: tuple[int, ...], dtype: str, bits: bool
+) -> tuple[Any, tuple[int, ...], Any, list[int] | None]:
+    """What makes the array, its shape in the order of memory, its type, and how its axes are turned then, if they are."""
     order = sorted(range(len(extent)), key=lambda axis: (-stride[axis], axis))
-    memory = tuple(extent[axis] for axis in order)
     dense = 1
     for axis in reversed(order):
         if extent[axis] > 1 and stride[axis] != dense:
@@ -62,10 +62,24 @@ def allocate(like: Any, extent: tuple[int, ...], stride: tuple[int, ...], dtype:
 
             raise ArrayError("the result lies in a larger matrix, which only you have; give it as out")
         dense *= extent[axis]
-    array = xp.empty(memory, dtype=numpy_dtype(dtype, _is_bits(like)))
-    if order == list(range(len(extent))):
-        return array
-    return array.transpose([order.index(axis) for axis in range(len(order))])
+    turned = None if order == list(range(len(extent))) else [order.index(axis) for axis in range(len(order))]
+    return namespace.empty, tuple(extent[axis] for axis in order), numpy_dtype(dtype, bits), turned
+
+
+_plain: dict[tuple[Any, ...], Any] = {}
+
+
+def allocate(like: Any, extent: tuple[int, ...], stride: tuple[int, ...], dtype: str) -> Any:
+    """An empty array of that extent and stride (in elements), of like's library or one that it can read."""
+    key = (type(like), getattr(like, "dtype", None), extent, stride, dtype)
+    recipe = _plain.get(key)
+    if recipe is None:
+        recipe = _plain[key] = _recipe(_namespace(like), extent, stride, dtype, _is_bits(like))
+        if len(_plain) > 4096:
+            _plain.clear()
+    empty, memory, kind, turned = recipe
+    array = empty(memory, kind)
+    return array if turned is None else array.transpose(turned)
 
 
 def finish(made: Any, like: Any) -> Any:

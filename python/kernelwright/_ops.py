@@ -12,6 +12,8 @@ from ._errors import ArrayError
 from ._plan import Plan
 
 _plans: dict[tuple[Any, ...], Plan] = {}
+# By what arrays look like: plans that take them as they are, so that nothing has to be worked out again.
+_known: dict[tuple[Any, ...], Plan] = {}
 _lock = threading.Lock()
 
 
@@ -19,6 +21,24 @@ def clear_plans() -> None:
     """Forget the plans that ``matmul`` and the convolutions keep."""
     with _lock:
         _plans.clear()
+        _known.clear()
+
+
+def _key(x: Any, w: Any, bias: Any, *options: Any) -> tuple[Any, ...] | None:
+    """What a plan depends on; None where that cannot be looked up."""
+    try:
+        parts = tuple((type(t), t.shape, getattr(t, "strides", None) or t.stride(), t.dtype, t.device) for t in (x, w))
+        key = (*parts, None if bias is None else (type(bias), bias.shape, bias.dtype), *options)
+        hash(key)
+        return key
+    except (AttributeError, TypeError):
+        return None
+
+
+def _remember(key: tuple[Any, ...] | None, plan: Plan) -> None:
+    if key is not None:
+        with _lock:
+            _known[key] = plan
 
 
 def _plan(line: str, device: Any, mode: str | None, fresh_weights: bool) -> Plan:
@@ -215,6 +235,11 @@ def matmul(
     array([[ 5., 14.],
            [14., 50.]], dtype=float32)
     """
+    key = None if extras or out is not None else _key(x, w, bias, epilogue, out_dtype, dtype, mode, device, fresh_weights)
+    known = _known.get(key) if key else None
+    if known is not None:
+        return known(x, w) if bias is None else known(x, w, bias)
+    given_x, given_w = x, w
     _shape("x", x)
     _shape("w", w)
     flat_x, flat_w = len(x.shape) == 1, len(w.shape) == 1
@@ -223,8 +248,10 @@ def matmul(
     if len(x.shape) < 2 or len(w.shape) < 2 or x.shape[-1] != w.shape[-2]:
         raise ArrayError(f"x and w: shapes {tuple(x.shape)} and {tuple(w.shape)} do not go together; columns of x are rows of w")
     m, k, n = x.shape[-2], x.shape[-1], w.shape[-1]
-    x, x_strides, x_order, lda = _matrix("x", x, _strides(x), copy)
-    w, w_strides, w_order, ldb = _matrix("w", w, _strides(w), copy)
+    before = (_strides(x), _strides(w))
+    x, x_strides, x_order, lda = _matrix("x", x, before[0], copy)
+    w, w_strides, w_order, ldb = _matrix("w", w, before[1], copy)
+    copied = (x_strides, w_strides) != before
     batch = _broadcast_shape(tuple(x.shape[:-2]), tuple(w.shape[:-2]))
     x, x_strides, x_step = _batched("x", x, x_strides, batch, copy)
     w, w_strides, w_step = _batched("w", w, w_strides, batch, copy)
@@ -263,6 +290,8 @@ def matmul(
     y = plan(x, w, *given, out=target)
     if out is not None:
         return out
+    if key and tuple(x.shape) == tuple(given_x.shape) and tuple(w.shape) == tuple(given_w.shape) and not copied:
+        _remember(key, plan)
     return y.reshape((*batch, *(() if flat_x else (m,)), *(() if flat_w else (n,))))
 
 
@@ -323,6 +352,13 @@ def _conv(
     last_axes = axes.upper() in ("NHWC", "NWC", "NDHWC", "CHANNELS_LAST")
     if not last_axes and axes.upper() not in ("NCHW", "NCW", "NCDHW", "CHANNELS_FIRST"):
         raise ValueError(f"axes {axes!r} is not known; use NCHW or NHWC")
+    key = None
+    if out is None and not extras and len(sizes) == 0:
+        words_of = (_tuple("stride", stride, ndim), _tuple("padding", padding, ndim), _tuple("dilation", dilation, ndim))
+        key = _key(a, b, bias, op, *words_of, groups, axes, epilogue, out_dtype, dtype, mode, device, fresh_weights)
+        known = _known.get(key) if key else None
+        if known is not None:
+            return known(a, b) if bias is None else known(a, b, bias)
     count = ndim + 2
     to_first = [0, count - 1, *range(1, count - 1)]
     to_last = [0, *range(2, count), 1]
@@ -375,6 +411,8 @@ def _conv(
     y = plan(*ready, *given, out=out)
     if out is not None:
         return _permuted(out, to_last) if last_axes else out
+    if key and all(t is u for t, u in zip(ready, (a, b))) and (order == "last" or not last_axes):
+        _remember(key, plan)
     return _permuted(y, to_last) if last_axes else y
 
 

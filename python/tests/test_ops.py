@@ -203,3 +203,22 @@ def test_plans_are_kept_and_let_go():
     for _ in range(5):
         kw.matmul(a, a, **WHERE)
     assert _kw.count() == one
+
+
+def test_a_second_call_is_the_first():
+    """Plans that are looked up by what arrays look like give what was worked out."""
+    rng = np.random.default_rng(3)
+    large = whole_numbers(rng, (3, 9, 9))
+    pairs = [(large[0], large[1]), (large[0].T, large[1]), (large[:, :4, :5], large[:, :5, :3]), (large, large[0]), (large[0, ::2], large[1])]
+    for x, w in pairs:
+        for bias in (None, whole_numbers(rng, w.shape[-1])):
+            for _ in range(2):
+                got = kw.matmul(x, w, bias=bias, **WHERE)
+                np.testing.assert_array_equal(got, np.matmul(x, w) + (0 if bias is None else bias))
+    x, w = whole_numbers(rng, (2, 4, 5, 5)), whole_numbers(rng, (6, 4, 3, 3))
+    for a, b in ((x, w), (x.transpose(0, 3, 1, 2), w[:, [0, 1, 2, 3, 0]]), (x[:, ::2], w[:, :2])):
+        first = kw.conv2d(a, b, padding=1, **WHERE)
+        np.testing.assert_array_equal(kw.conv2d(a, b, padding=1, **WHERE), first)
+        last = [0, 2, 3, 1]
+        for _ in range(2):
+            np.testing.assert_array_equal(kw.conv2d(a.transpose(last), b.transpose(last), padding=1, axes="NHWC", **WHERE), first.transpose(last))
