@@ -97,6 +97,44 @@ typedef struct kw_adopt_report {
  * here; KW_MALFORMED: forest and feature_spec.json do not go together. */
 KW_API kw_status kw_model_adopt(const kw_adopt_options *options, kw_adopt_report *report, kw_error *err);
 
+/* --- for a trainer of your own ---------------------------------------------------------------------------------- */
+
+/* A zeroed member asks for its default. */
+typedef struct kw_training_options {
+    size_t size;               /* sizeof(kw_training_options) */
+    const char *const *stores; /* stores, or exports of them (.jsonl, .csv, .gz) */
+    size_t store_count;
+    bool by_op, by_dtype;
+    kw_op op;
+    kw_dtype dtype;
+    const char *quantity; /* of the labels, one of kw_train_options; NULL: ratio */
+} kw_training_options;
+
+typedef struct kw_training_column {
+    const char *name, *group, *unit, *formula; /* unit "code": a category, which is no quantity */
+} kw_training_column;
+
+/* A pair is a kernel on a problem, with its answer; pairs stand by groups: a problem on a target, timed in one way. */
+typedef struct kw_training_view {
+    size_t pairs, columns, groups;
+    const kw_training_column *column;
+    const double *values;      /* pairs rows of columns; NAN: the family has no such axis */
+    const double *time_ns;     /* that labels are made from: bounded where it was slow or failed; 0: the group has no good pair */
+    const float *label;        /* of pairs with a time */
+    const int64_t *group;      /* of each pair, ascending */
+    const uint64_t *shape;     /* pairs with the same number are to be left out together */
+    const kw_outcome *outcome; /* of the row */
+} kw_training_view;
+
+/* What kw_train learns from by its own features: the same pairs, features and labels. */
+typedef struct kw_training_table kw_training_table;
+KW_API kw_status kw_training_table_open(kw_training_table **table, const kw_training_options *options, kw_error *err);
+KW_API void kw_training_table_close(kw_training_table **table);
+/* Owned by the table. */
+KW_API const kw_training_view *kw_training_table_view(const kw_training_table *table);
+KW_API kw_status kw_training_pair_text(char problem[KW_PROBLEM_TEXT_MAX], char config[KW_CONFIG_TEXT_MAX], const kw_training_table *table,
+                                       size_t pair, kw_error *err);
+
 #ifdef __cplusplus
 }
 #endif

@@ -29,7 +29,7 @@ from ._errors import (
 
 if TYPE_CHECKING:
     from ._context import Context, context, plan
-    from ._learn import Comparison, Evaluation, compare, evaluate, models, prune, search, train
+    from ._learn import Comparison, Evaluation, Features, compare, evaluate, features, models, prune, search, train
     from ._ops import clear_plans, conv1d, conv2d, conv3d, conv_backward_data, conv_backward_weight, matmul
     from ._plan import Explanation, Plan
     from ._problem import Problem
@@ -75,6 +75,8 @@ _HOMES = {
     "Evaluation": "_learn",
     "compare": "_learn",
     "evaluate": "_learn",
+    "Features": "_learn",
+    "features": "_learn",
     "models": "_learn",
     "prune": "_learn",
     "search": "_learn",
@@ -90,6 +92,7 @@ __all__ = [
     "Evaluation",
     "Explanation",
     "FailedError",
+    "Features",
     "FileError",
     "IllegalError",
     "MalformedError",
@@ -113,6 +116,7 @@ __all__ = [
     "describe",
     "devices",
     "evaluate",
+    "features",
     "matmul",
     "merge",
     "models",

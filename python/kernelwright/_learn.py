@@ -329,6 +329,89 @@ def search(
     return Table.of(rows, ["config", "predicted_ns", "estimate_ns"])
 
 
+class Features:
+    """What a model learns from, as NumPy arrays: one row a pair of kernel and problem. Made by ``features``.
+
+    Attributes
+    ----------
+    values : numpy.ndarray
+        Pairs by columns; NaN where a kernel's family has no such axis.
+    columns : Table
+        Name, group, unit and formula of each column; unit "code" is a category.
+    label, time_ns, group, shape : numpy.ndarray
+        Of each pair: what is learned, the time it is made from (0: its group has no good pair, and no label), its problem group (ascending, as
+        trainers that rank want it), and a number that is the same for pairs which are to be left out together.
+    outcome : list of str
+        Of each pair's row.
+    """
+
+    def __init__(self, table: Any) -> None:
+        import numpy
+
+        view = lib.kw_training_table_view(table)
+        pairs, columns = view.pairs, view.columns
+
+        def array(pointer: Any, count: int, dtype: str) -> Any:
+            size = count * numpy.dtype(dtype).itemsize
+            return numpy.frombuffer(bytes(ffi.buffer(pointer, size)), dtype)
+
+        self.values = array(view.values, pairs * columns, "f8").reshape(pairs, columns)
+        self.label = array(view.label, pairs, "f4")
+        self.time_ns = array(view.time_ns, pairs, "f8")
+        self.group = array(view.group, pairs, "i8")
+        self.shape = array(view.shape, pairs, "u8")
+        self.outcome = [text(lib.kw_outcome_name(view.outcome[i])) for i in range(pairs)]
+        self.columns = Table.of([to_dict(view.column[i]) for i in range(columns)])
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def __repr__(self) -> str:
+        return f"<Features of {len(self)} pairs by {len(self.columns)} columns>"
+
+    def pair(self, index: int) -> tuple[str, str]:
+        """Problem and kernel of a row."""
+        problem, config = ffi.new("char[]", lib.KW_PROBLEM_TEXT_MAX), ffi.new("char[]", lib.KW_CONFIG_TEXT_MAX)
+        checked(lib.kw_training_pair_text, problem, config, self._table, index)
+        return text(problem), text(config)
+
+    def to_pandas(self) -> Any:
+        """Columns by name, then label, time_ns, group, shape and outcome."""
+        import pandas
+
+        frame = pandas.DataFrame(self.values, columns=list(self.columns["name"]))
+        return frame.assign(label=self.label, time_ns=self.time_ns, group=self.group, shape=self.shape, outcome=self.outcome)
+
+
+def features(
+    stores: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+    *,
+    op: str | None = None,
+    dtype: str | None = None,
+    quantity: str | None = None,
+) -> Features:
+    """Features and labels of rows, for a model of your own: those that ``train`` learns from.
+
+    Parameters
+    ----------
+    stores : path or iterable of paths
+        Stores, or exports of them.
+    op, dtype : str, optional
+        Only rows of this operation and type.
+    quantity : str, optional
+        Of the labels: ratio (if not said), relative, tflops, time, rank, latency, bandwidth.
+
+    Returns
+    -------
+    Features
+    """
+    paths, out = _stores(stores), ffi.new("kw_training_table **")
+    options = Struct("kw_training_options", stores=paths, store_count=len(paths), quantity=quantity, **_which(op, dtype))
+    interruptible(checked, lib.kw_training_table_open, out, options.c, stop=Stop())
+    return Features(ffi.gc(out[0], lambda table: lib.kw_training_table_close(ffi.new("kw_training_table **", table))))
+
+
 def prune(
     stores: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,

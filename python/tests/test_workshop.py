@@ -167,6 +167,23 @@ def test_evaluate_compare_and_search():
     assert len(found) == 2 and found["predicted_ns"][0] <= found["predicted_ns"][1]
 
 
+def test_features_are_what_training_sees():
+    data = ROOT / "data" / "x86-64-v4-bf16-fp32-gemm.jsonl.gz"
+    f = kw.features(data, op="gemm", quantity="time")
+    assert f.values.shape == (len(f), len(f.columns)) and len(f) > 1000 and "tile_m" in f.columns["name"]
+    good = np.array(f.outcome) == "good"
+    assert (f.time_ns[good] > 0).all() and (np.diff(f.group) >= 0).all() and len(set(f.shape)) <= len(set(f.group))
+    at = f.columns["name"].index("tile_m")
+    tiled = int(np.flatnonzero(~np.isnan(f.values[:, at]))[0])
+    problem, config = f.pair(tiled)
+    assert problem.startswith("gemm fp32") and f.values[tiled, at] == kw.Config(config).axes["tile_m"]
+    assert list(f.to_pandas().columns)[-1] == "outcome"
+    with pytest.raises(kw.IllegalError, match="count from 0"):
+        f.pair(len(f))
+    with pytest.raises(kw.MissingError, match="quantity speed"):
+        kw.features(data, quantity="speed")
+
+
 def test_train_writes_a_model(tmp_path):
     if not os.environ.get("KW_LIGHTGBM"):
         pytest.skip("LightGBM is not here; tools/lightgbm.sh library fetches it")
