@@ -194,8 +194,16 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) {
     *(kw_vh_u *)p = h;
 }
 #elif KW_MATH == 0
-/* As fp32, which holds the sums exactly: of what is spread, x; one weight. */
-KW_INLINE kw_vf kw_load_x(const void *p) { return __builtin_convertvector(__builtin_convertvector(*(const kw_vx_u *)p, kw_vi), kw_vf); }
+/* As fp32, which holds the sums exactly: of what is spread, x; one weight. gcc 12 would widen the bytes piece by piece. */
+KW_INLINE kw_vf kw_load_x(const void *p) {
+    kw_vi i;
+#if KW_X_UNSIGNED
+    __asm__("vpmovzxbd %1, %0" : "=v"(i) : "m"(*(const kw_vx_u *)p));
+#else
+    __asm__("vpmovsxbd %1, %0" : "=v"(i) : "m"(*(const kw_vx_u *)p));
+#endif
+    return __builtin_convertvector(i, kw_vf);
+}
 KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_i8 *)p; }
 KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, (kw_vf) __builtin_convertvector(v, kw_vi)); }
 #else

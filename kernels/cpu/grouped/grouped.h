@@ -52,7 +52,9 @@ typedef int kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_al
 #elif KW_STORAGE == 0 || KW_STAGED
 typedef float kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
 #elif KW_STORAGE == 3
-typedef kw_x8 kw_part __attribute__((vector_size(KW_PARTS), aligned(1), may_alias));
+typedef struct kw_part {
+    char bytes[KW_PARTS];
+} kw_part;
 #else
 typedef kw_u16 kw_part __attribute__((vector_size(2 * KW_PARTS), aligned(1), may_alias));
 #endif
@@ -63,7 +65,9 @@ KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
 #if KW_DP || KW_STORAGE == 0 || KW_STAGED
     return kw_permute((kw_vf)KW_WIDEN(part), pick);
 #elif KW_STORAGE == 3
-    return kw_permute(__builtin_convertvector(__builtin_convertvector(KW_WIDEN(part), kw_vi), kw_vf), pick);
+    char whole[KW_LANES] = {0};
+    __builtin_memcpy(whole, &part, sizeof part);
+    return kw_permute(kw_load_x(whole), pick);
 #else
     return kw_permute(kw_widen((kw_vh)KW_WIDEN(part)), pick);
 #endif
