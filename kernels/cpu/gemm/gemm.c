@@ -7,7 +7,8 @@
  * slices of its depth; their sums wait in thread memory.
  *
  * KW_ROW_GROUPS: batches are groups of rows, found by their ends (prelude/row_groups.h). There are units for more chunks than most launches
- * have; which of them have one is spread evenly, so that each thread's share has its part. */
+ * have; which of them have one is spread evenly. The units of a part of the columns follow each other, so that threads with parts of their
+ * own have as much to do as each other however unequal the groups are. */
 #include "cpu/gemm/args.h"
 #define KW_KERNEL_PARAMS kw_gemm_params
 #include "kw_config.h"
@@ -169,7 +170,12 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
     chunks all = chunks_of(a, &p);
     kw_tiles_begin(p.depth);
     for (kw_i64 unit = begin; unit < end; unit++) {
+#if KW_ROW_GROUPS
+        kw_i64 part = unit / all.most, number = unit % all.most;
+        if (number == 0) all.place = (kw_group_place){0, 0, 0};
+#else
         kw_i64 part = unit % parts, number = unit / parts;
+#endif
         chunk h = {.k = part * blocks / parts, .k_end = (part + 1) * blocks / parts};
         if (!find_chunk(&h, &all, a, &p, number)) continue;
         h.direct = a->params.copy ? h.first : h.last - (h.last - h.first) % KW_TILE_COLS;

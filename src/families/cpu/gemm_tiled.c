@@ -56,7 +56,10 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     p.copies = p.copies || work.converts || p.depth != steps * work.pair || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
     int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
-    units = p.groups ? KW_GROUP_CHUNKS_MOST(p.all_rows, p.groups, rows) : units;
+    if (p.groups) {
+        units = KW_GROUP_CHUNKS_MOST(p.all_rows, p.groups, rows);
+        parts = kw_max(parts, kw_min(blocks, target->units)); /* groups are unequal, parts of the columns are not */
+    }
 
     int64_t slice = slice_steps(&work, steps, target), spill = KW_TILE_SPILL_BYTES(tile.cols, work.block);
     spill *= slice < steps ? rows / tile.cols : 1;
