@@ -1,11 +1,12 @@
-"""PyTorch: convolutions and linear layers by Kernelwright's plans.
+"""PyTorch: convolutions and linear layers by Kernelwright's plans, and models that get those of them that are faster.
 
 >>> import torch, kernelwright.torch as kwt
->>> kwt.linear(torch.ones(2, 4), torch.ones(3, 4)).shape
-torch.Size([2, 3])
+>>> model = torch.nn.Sequential(torch.nn.Conv2d(8, 8, 3), torch.nn.ReLU()).eval()
+>>> report = kwt.optimize(model, torch.randn(1, 8, 16, 16))  # print(report) shows what was replaced and why
 """
 
 from ._functions import conv, linear
 from ._layers import plan_mode
+from ._optimize import Report, Row, optimize, restore
 
-__all__ = ["conv", "linear", "plan_mode"]
+__all__ = ["Report", "Row", "conv", "linear", "optimize", "plan_mode", "restore"]
