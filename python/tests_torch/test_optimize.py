@@ -6,6 +6,7 @@ import io
 import pytest
 import torch
 from torch import nn
+from torch.nn.utils import prune
 
 import kernelwright.torch as kwt
 from kernelwright.torch import _optimize
@@ -72,6 +73,9 @@ def test_new_weights_are_seen(won):
             m(X)
             change()
             near(m(X), other(X))
+        m[5].weight = nn.Parameter(other[5].weight.clone().neg_())
+        other[5].weight.neg_()
+        near(m(X), other(X))
 
 
 def test_what_was_not_raced_is_pytorchs(won):
@@ -140,6 +144,7 @@ class Mine(nn.Linear):
         (lambda: nn.Conv2d(4, 4, 3, padding=1, padding_mode="reflect"), X, "padding by reflect"),
         (lambda: nn.Conv2d(4, 4, 2, padding="same"), X, "padding that differs"),
         (lambda: nn.utils.parametrizations.weight_norm(nn.Conv2d(4, 4, 3)), X, "Conv2d may do something else"),
+        (lambda: prune.identity(nn.Linear(4, 4), "weight"), torch.randn(3, 4), "made anew by a hook"),
         (lambda: Mine(4, 4), torch.randn(3, 4), "class Mine may do something else"),
         (lambda: nn.Linear(4, 4).double(), torch.randn(3, 4).double(), "elements are torch.float64"),
         (lambda: nn.Conv2d(4, 4, 3), X[0], "has no axis of images"),

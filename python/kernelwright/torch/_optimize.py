@@ -96,13 +96,13 @@ class _Site:
         """Layer, plan and weights for inference as long as the weights are these: packed where the kernel wants it."""
         w = self.module.weight
         state = self.state
-        if state is None or state[0] != w._version or state[1] != w.data_ptr():
+        if state is None or state[0] is not w or state[1] != (w._version, w.data_ptr()):
             with torch.no_grad():
                 layer = self.layer(x)
                 direction, ready = layer.direction(FORWARD, packed=True), layer.prepared(w.detach())
                 if direction.pack(ready):
                     ready = None
-            state = self.state = (w._version, w.data_ptr(), layer, direction, ready)
+            state = self.state = (w, (w._version, w.data_ptr()), layer, direction, ready)
         return state
 
     def __call__(self, x: Tensor) -> Tensor:
@@ -288,6 +288,8 @@ def _refused(module: nn.Module, x: Tensor) -> str:
         return "its forward is replaced already"
     if nn.utils.parametrize.is_parametrized(module):
         return "its weights are parametrized"
+    if module._parameters.get("weight") is None:
+        return "its weights are made anew by a hook"
     if type(x) is not Tensor or x.dtype not in TYPES or module.weight.dtype != x.dtype:
         return f"elements are {x.dtype} and {module.weight.dtype}"
     if module.weight.device != x.device or x.device.type not in ("cpu", "cuda"):
