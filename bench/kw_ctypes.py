@@ -35,7 +35,7 @@ class PlanOptions(ct.Structure):
 
 
 class Tensors(ct.Structure):
-    _fields_ = [("size", ct.c_size_t)] + [(n, ct.c_void_p) for n in ("x", "w", "y", "workspace")] + [("extra", ct.c_void_p * 6)]
+    _fields_ = [("size", ct.c_size_t)] + [(n, ct.c_void_p) for n in ("x", "w", "y", "workspace")] + [("extra", ct.c_void_p * 6), ("ends", ct.c_void_p)]
 
 
 class Failure(Exception):

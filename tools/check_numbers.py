@@ -56,7 +56,7 @@ class PlanOptions(ctypes.Structure):
 
 class Tensors(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("x", ctypes.c_void_p), ("w", ctypes.c_void_p), ("y", ctypes.c_void_p),
-                ("workspace", ctypes.c_void_p), ("extra", ctypes.c_void_p * 6)]
+                ("workspace", ctypes.c_void_p), ("extra", ctypes.c_void_p * 6), ("ends", ctypes.c_void_p)]
 
 
 def members_of(body):

@@ -406,6 +406,9 @@ kw_config kw_config_plain(const kw_config *config) {
 }
 
 kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+    if (!kw_config_is_plain(config) && (!kw_config_suits(config, problem) || config->first != wants_turns(config->family, problem))) {
+        return kw_config_fits(config, problem, target, err); /* made for another kind of problem: says why */
+    }
     *special = kw_config_special(config, problem);
     if (!kw_config_is_plain(special) && special->op == problem->op && special->dtype == problem->dtype) {
         kw_status status = kw_config_check(special, err);

@@ -6,17 +6,6 @@
 
 #include <assert.h>
 
-void kw_problem_output(int64_t out[3], const kw_problem *problem) {
-    for (int axis = 0; axis < 3; axis++) {
-        const kw_conv_dims *conv = &problem->conv;
-        out[axis] = problem->op == KW_GEMM ? 1
-                                           : kw_floor_div(conv->in[axis] + conv->pad[axis] + conv->pad_back[axis] -
-                                                              conv->dilation[axis] * (conv->filter[axis] - 1) - 1,
-                                                          conv->stride[axis]) +
-                                                 1;
-    }
-}
-
 static int64_t product(const int64_t extents[3]) {
     return extents[0] * extents[1] * extents[2];
 }

@@ -1,5 +1,7 @@
-/* dims.c: the dimension table. */
+/* dims.c: the dimension table, and what extents a result has by it. */
 #include "problem/dims.h"
+
+#include "base/math.h"
 
 static const kw_dim gemm_dims[] = {
     {'b', false, 1, 1, offsetof(kw_problem, gemm.batch), 0, "1", "products in the batch"},
@@ -35,4 +37,15 @@ int64_t *kw_dim_field(kw_problem *problem, size_t offset) {
 
 const int64_t *kw_dim_value(const kw_problem *problem, size_t offset) {
     return (const int64_t *)(const void *)((const char *)problem + offset);
+}
+
+void kw_problem_output(int64_t out[3], const kw_problem *problem) {
+    for (int axis = 0; axis < 3; axis++) {
+        const kw_conv_dims *conv = &problem->conv;
+        out[axis] = problem->op == KW_GEMM ? 1
+                                           : kw_floor_div(conv->in[axis] + conv->pad[axis] + conv->pad_back[axis] -
+                                                              conv->dilation[axis] * (conv->filter[axis] - 1) - 1,
+                                                          conv->stride[axis]) +
+                                                 1;
+    }
 }

@@ -18,7 +18,8 @@ typedef struct walk {
     kw_filter *filter;   /* NULL: all */
     kw_traits traits[2]; /* a file's, and those of a config with gaps */
     int trait_count;
-    bool chooses; /* values that traits name take the place of the points' own */
+    kw_config exact; /* .family is NULL: no config with words of a problem is asked for */
+    bool chooses;    /* values that traits name take the place of the points' own */
     kw_family_rules family;
     bool (*visit)(void *user, const kw_config *config);
     void *user;
@@ -54,7 +55,7 @@ static kw_status offer(walk *w, const kw_config *config, kw_error *err) {
         status = kw_filter_test(w->filter, config, &wanted, err);
     }
     if (!status && wanted) {
-        w->stopped = !w->visit(w->user, config);
+        w->stopped = !w->visit(w->user, w->exact.family ? &w->exact : config);
     }
     return status;
 }
@@ -148,15 +149,27 @@ static kw_status walk_family(walk *w, const kw_family *family, kw_error *err) {
     return status;
 }
 
+/* A config with the words of a problem, as plans print it, is looked for without them. */
+static kw_status open_config(walk *w, const char *text, kw_error *err) {
+    kw_config exact;
+    char plain[KW_CONFIG_TEXT_MAX];
+    kw_status status = kw_config_is_pattern(text) ? KW_OK : kw_config_parse(&exact, text, err);
+    if (!status && !kw_config_is_pattern(text) && !kw_config_is_plain(&exact)) {
+        kw_config bare = kw_config_plain(&exact);
+        kw_config_print(plain, sizeof plain, &bare);
+        w->exact = exact;
+        text = plain;
+    }
+    return status ? status : kw_traits_of_config(&w->traits[w->trait_count++], text, err);
+}
+
 static kw_status open_traits(walk *w, const kw_space_options *options, kw_error *err) {
     kw_status status = KW_OK;
     if (options->traits) {
         status = kw_traits_load(&w->traits[w->trait_count++], options->traits, err);
     }
     if (!status && options->config) {
-        kw_config exact;
-        status = kw_config_is_pattern(options->config) ? KW_OK : kw_config_parse(&exact, options->config, err);
-        status = status ? status : kw_traits_of_config(&w->traits[w->trait_count++], options->config, err);
+        status = open_config(w, options->config, err);
     }
     for (int i = 0; !status && i < w->trait_count; i++) {
         status = kw_traits_check_kind(&w->traits[i], w->rules->kind, options->arch, err);

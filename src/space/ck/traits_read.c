@@ -140,8 +140,12 @@ static bool split_axis_word(kw_word word, kw_word *name, kw_word *value) {
 }
 
 bool kw_config_is_pattern(const char *text) {
+    kw_config exact;
     kw_scan scan = kw_scan_string(text);
     kw_word word, name, value;
+    if (!kw_config_read(&exact, text, NULL)) {
+        return false; /* with the words that a config has of its problem, too, which are no axes */
+    }
     const kw_family *family = kw_scan_word(&scan, &word) ? kw_family_find(word) : NULL;
     if (!family) {
         return strchr(text, '*') || strstr(text, "=-1");

@@ -289,6 +289,21 @@ static void a_config_with_gaps_is_all_kernels_that_it_stands_for(void **state) {
     free(result);
 }
 
+/* What select prints for a problem with an epilogue can be handed back, for such problems alone. */
+static void a_config_with_the_words_of_a_problem_is_for_such_problems(void **state) {
+    (void)state;
+    static const char config[] = "gemm.tiled gemm fp32 isa=avx2 math=fma tile_m=2 vecs=2 band=0 ahead=1 epilogue=bias:fp32+relu";
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("list", "--arch", "x86-64-v3", "--config", config), NULL);
+    assert_non_null(strstr(result->out, config));
+    run(result, WORDS("check", "--quiet", "--config", config, "gemm fp32 m8 n8 k8 epilogue=bias+relu"), NULL);
+    assert_int_equal(result->code, 0);
+    run(result, WORDS("run", "--config", config, "gemm fp32 m8 n8 k8"), NULL);
+    assert_int_equal(result->code, 2);
+    assert_non_null(strstr(result->err, "is not as the problem wants it"));
+    free(result);
+}
+
 static void a_trait_file_for_one_type_and_two_axes_means_the_problems_so(void **state) {
     (void)state;
     static const char traits[] = "{\"variant\": \"bwd_data\", \"trait_config\": {\"data_type\": {\"values\": [\"bf16\"]}, "
@@ -742,6 +757,7 @@ int main(void) {
         cmocka_unit_test(the_last_line_of_count_is_the_number_of_lines_of_list),
         cmocka_unit_test(a_trait_file_narrows_every_way_of_listing_alike),
         cmocka_unit_test(a_config_with_gaps_is_all_kernels_that_it_stands_for),
+        cmocka_unit_test(a_config_with_the_words_of_a_problem_is_for_such_problems),
         cmocka_unit_test(a_trait_file_for_one_type_and_two_axes_means_the_problems_so),
         cmocka_unit_test(problems_print_canonically),
         cmocka_unit_test(what_problems_prints_is_a_problem_list),

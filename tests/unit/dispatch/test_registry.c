@@ -155,7 +155,7 @@ static void bad_configs_are_named(void **state) {
         {"", KW_MALFORMED, "empty"},
         {"test.gone gemm fp32", KW_MISSING, "test.gone"},
         {"test.toy gemm fp32", KW_MALFORMED, "needs axis"},
-        {TOY_BEST " x=1", KW_MISSING, "no axis x"},
+        {TOY_BEST " q=1", KW_MISSING, "no axis q"},
         {"test.toy gemm int8 isa=avx2 math=fma name=1 slow=1 fault=none room=0 packs=0", KW_ILLEGAL, "int8"},
         {NULL, KW_ILLEGAL, "config is NULL"},
     };
