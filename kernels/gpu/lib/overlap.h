@@ -236,6 +236,9 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
 
 /* --- the epilogue, on the sums where they are --- */
 
+/* Elements of a piece whose tensors are asked for together: all of them where the sums leave the registers for that. */
+enum { KW_LANE_SUMS = KW_REPEAT_M * KW_ACC_N, KW_FINISH_AHEAD = KW_PIECE / (KW_LANE_SUMS > 96 ? 8 : KW_LANE_SUMS > 64 ? 4 : 2) };
+
 /* A lane has two neighbours each in two rows of an instruction's; with KW_ALIGNS rows begin anywhere, and they are taken one by one. What the
  * steps read for a piece's columns is asked for together, without a branch between, since each answer takes some hundred cycles; sums that are
  * beside the result go through the steps for nothing. */
@@ -260,18 +263,22 @@ KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums
         for (int piece = 0; piece < KW_TILE_N; piece += KW_PIECE) {
             int cols;
             kw_i64 col_at = kw_result_col(a, work, piece, &cols) + first;
-            kw_extras extras[KW_PIECE / 2];
             cols -= first;
             KW_UNROLL
-            for (int e = 0; e < KW_PIECE / 2; e += run) {
-                int half = e / 2 % 2, col = e / 4 * 8 + e % 2;
-                kw_place at = {row_at[half] + col_at + col, kw_work_channel(a, work) + col_at + col, line[half], 0, !ok[half], col >= cols};
-                kw_extras_load(&extras[e], a, at, run);
-            }
-            KW_UNROLL
-            for (int e = 0; e < KW_PIECE / 2; e++) {
-                kw_sum *sum = &sums->at[i].e[piece / 2 + e];
-                *sum = kw_steps_apply(&extras[e / run * run], (float)*sum, e % run, 0);
+            for (int from = 0; from < KW_PIECE / 2; from += KW_FINISH_AHEAD) {
+                kw_extras extras[KW_FINISH_AHEAD];
+                KW_UNROLL
+                for (int n = 0; n < KW_FINISH_AHEAD; n += run) {
+                    int e = from + n, half = e / 2 % 2, col = e / 4 * 8 + e % 2;
+                    kw_place at = {
+                        row_at[half] + col_at + col, kw_work_channel(a, work) + col_at + col, line[half], 0, !ok[half], col >= cols};
+                    kw_extras_load(&extras[n], a, at, run);
+                }
+                KW_UNROLL
+                for (int n = 0; n < KW_FINISH_AHEAD; n++) {
+                    kw_sum *sum = &sums->at[i].e[piece / 2 + from + n];
+                    *sum = kw_steps_apply(&extras[n / run * run], (float)*sum, n % run, 0);
+                }
             }
         }
     }

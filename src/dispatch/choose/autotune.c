@@ -29,6 +29,7 @@ enum {
     FINALS_MAX = 4,
     BUSY_FINALS_MAX = 5, /* on a busy machine; before each a pause, twice as long each time */
     FAILURES_TOLD = 4,
+    REFUSED_MOST = 4, /* times the shortlist: as far down the candidates others are sought for what a compiler's facts refuse */
 };
 /* A launch above the first is long: fewer screenings, a short final; above the second it gets one second screening. */
 static const double long_ns = 20e6, middling_ns = 5e6;
@@ -54,7 +55,7 @@ typedef struct autotuner {
     const kw_request *request;
     const kw_candidates *candidates;
     tuned_candidate *tuned; /* tuned[i] runs candidates->list[i] */
-    size_t count;
+    size_t count, built;
     kw_bench *bench;
     kw_progress progress;
     int finals;      /* run because the machine was busy */
@@ -79,8 +80,9 @@ static bool is_tuning_over(autotuner *t) {
 
 /* --- build -------------------------------------------------------------------------------------------------------- */
 
-static void build_candidate(void *user, size_t i) {
+static void build_candidate(void *user, size_t number) {
     autotuner *t = user;
+    size_t i = t->built + number;
     tuned_candidate *c = &t->tuned[i];
     kw_context *context = t->request->context;
     kw_error why = {0};
@@ -102,22 +104,45 @@ static void build_candidate(void *user, size_t i) {
     }
 }
 
-static void report_built(void *user, size_t i) {
-    report_progress(user, &((autotuner *)user)->tuned[i]);
+static void report_built(void *user, size_t number) {
+    autotuner *t = user;
+    report_progress(t, &t->tuned[t->built + number]);
 }
 
-static kw_status prepare_candidates(autotuner *t, kw_error *err) {
-    t->tuned = calloc(t->count, sizeof *t->tuned);
-    if (!t->tuned) {
-        return kw_fail_memory(err, "kernels to tune");
-    }
-    for (size_t i = 0; i < t->count; i++) {
+/* Whether the kernel could be made and is not to be run: it spills registers, or wants too much shared memory. An epilogue may do that to all of
+ * a shortlist. */
+static bool is_refused(const tuned_candidate *c) {
+    return c->record.outcome == KW_SPILLS || c->record.outcome == KW_TOO_MUCH_LDS;
+}
+
+/* Builds those from t->built on; the number of those that are refused. */
+static size_t build_candidates(autotuner *t) {
+    size_t from = t->built, refused = 0;
+    for (size_t i = from; i < t->count; i++) {
         kw_config_print(t->tuned[i].record.config, KW_CONFIG_TEXT_MAX, t->candidates->list[i].config);
         t->tuned[i].record.workspace = t->candidates->list[i].workspace;
         t->tuned[i].launch = t->candidates->list[i].launch;
     }
-    t->progress = (kw_progress){.total = t->count, .what = "build"};
-    kw_parallel_run(&(kw_parallel){.count = t->count, .work = build_candidate, .done = report_built, .user = t});
+    t->progress.total = t->count;
+    kw_parallel_run(&(kw_parallel){.count = t->count - from, .work = build_candidate, .done = report_built, .user = t});
+    t->built = t->count;
+    for (size_t i = from; i < t->count; i++) {
+        refused += is_refused(&t->tuned[i]);
+    }
+    return refused;
+}
+
+/* For each kernel that is refused the next of the candidates. */
+static kw_status prepare_candidates(autotuner *t, kw_error *err) {
+    size_t most = t->candidates->count / REFUSED_MOST < t->count ? t->candidates->count : REFUSED_MOST * t->count;
+    t->tuned = calloc(most, sizeof *t->tuned);
+    if (!t->tuned) {
+        return kw_fail_memory(err, "kernels to tune");
+    }
+    t->progress = (kw_progress){.what = "build"};
+    for (size_t refused = build_candidates(t); refused && t->count < most; refused = build_candidates(t)) {
+        t->count += most - t->count < refused ? most - t->count : refused;
+    }
     return KW_OK;
 }
 
