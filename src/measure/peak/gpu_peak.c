@@ -33,7 +33,7 @@ static kw_status load_peak(peak *p, const kw_jit *jit, const kw_config *config, 
 
 /* count: turns or pieces, of kw_peak_launch(). */
 static kw_status bind_peak(peak *p, int64_t count, kw_error *err) {
-    const kw_problem problem = {.op = KW_GEMM, .layout = KW_RCR, .gemm = {1, 1, 1, 1}};
+    const kw_problem problem = {.op = KW_GEMM, .layout = KW_RCR, .gemm = {.batch = 1, .m = 1, .n = 1, .k = 1}};
     const kw_launch launch = kw_peak_launch(p->blocks, count);
     p->backend->unbind(&p->bound);
     return p->backend->bind(p->device, p->kernel, &problem, &launch, &p->bound, err);

@@ -29,7 +29,7 @@ typedef struct results {
 /* --- a row ------------------------------------------------------------------------------------------------------------- */
 
 static kw_status set_problem(kw_row *row, const measurement *m, kw_error *err) {
-    kw_problem problem = {.op = KW_GEMM, .gemm = {1, m->m, m->n, m->k}};
+    kw_problem problem = {.op = KW_GEMM, .gemm = {.batch = 1, .m = m->m, .n = m->n, .k = m->k}};
     int32_t ndim;
     kw_word dtype = {m->dtype, strlen(m->dtype)}, layout = {m->layout, strlen(m->layout)};
     if (!kw_dtype_of_word(&problem.dtype, dtype)) {
