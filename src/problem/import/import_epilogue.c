@@ -174,9 +174,9 @@ kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *s
     if (!status && said->bias) {
         status = kw_import_step(problem, KW_EPILOGUE_BIAS, said->bias_dtype, 0, 0, err);
     }
-    kw_scan scan = {said->post_ops.at, said->post_ops.at + said->post_ops.size};
-    kw_word word;
-    while (!status && said->post_ops.at && kw_scan_field(&scan, '+', &word)) {
+    kw_word post_ops = said->post_ops.at ? said->post_ops : (kw_word){"", 0}, word;
+    kw_scan scan = {post_ops.at, post_ops.at + post_ops.size};
+    while (!status && kw_scan_field(&scan, '+', &word)) {
         status = take_post_op(problem, word, err);
     }
     status = status || !said->scales.at ? status : take_scales(problem, said->scales, true, err);
