@@ -559,13 +559,13 @@ static void check_config(player *p, const kw_config *config, const char *head, c
                                     : epilogues[p->fused++ % (sizeof epilogues / sizeof *epilogues)];
         char text[256];
         kw_problem problem;
-        kw_config special;
+        kw_config special, bare = kw_config_plain(config); /* of a grouped product its words are made anew */
         kw_error err = {0};
         snprintf(text, sizeof text, "%s %s %s", head, problems[0], words);
         if (kw_problem_parse(&problem, text, &err)) {
             fail_msg("%s: %s", text, err.text);
         }
-        if (kw_config_serves(&special, config, &problem, p->backend->target(p->device), &err) == KW_OK) {
+        if (kw_config_serves(&special, &bare, &problem, p->backend->target(p->device), &err) == KW_OK) {
             snprintf(text, sizeof text, " %s", words);
             check_kernel(p, &special, head, problems, text);
         } else if (!strstr(err.text, "rule lds_result") && !strstr(err.text, "rule overlap_epilogue")) {

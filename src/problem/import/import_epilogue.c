@@ -176,7 +176,7 @@ kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *s
     }
     kw_word post_ops = said->post_ops.at ? said->post_ops : (kw_word){"", 0}, word;
     kw_scan scan = {post_ops.at, post_ops.at + post_ops.size};
-    while (!status && kw_scan_field(&scan, '+', &word)) {
+    while (!status && said->post_ops.at && kw_scan_field(&scan, '+', &word)) {
         status = take_post_op(problem, word, err);
     }
     status = status || !said->scales.at ? status : take_scales(problem, said->scales, true, err);
