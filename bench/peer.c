@@ -13,7 +13,7 @@
 
 #include "measure/data/fill.h"
 #include "measure/timing/timing.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 
 #include <dlfcn.h>
 #include <math.h>

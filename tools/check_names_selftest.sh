@@ -4,8 +4,8 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-mkdir -p "$root/src/problem" "$root/src/families" "$root/src/jit/toolchain" "$root/cli"
-cp "$here/../src/problem/backend_id.h" "$root/src/problem/"
+mkdir -p "$root/src/problem/target" "$root/src/families" "$root/src/jit/toolchain" "$root/cli"
+cp "$here/../src/problem/target/backend_id.h" "$root/src/problem/target/"
 echo '    .name = "conv.direct", /* "cpu" and "conv.direct" in a comment are no code */' >"$root/src/families/good.c"
 echo '    .name = "hip",' >"$root/src/jit/toolchain/good.c"
 "$here/check_names.sh" "$root" >/dev/null 2>&1 || { echo "legal names were refused"; exit 1; }

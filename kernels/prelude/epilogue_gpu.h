@@ -9,7 +9,7 @@
 
 #include "gpu/lib/access.h"
 
-/* --- functions. src/problem/epilogue.c says how far off they may be: 2^-20, of sigmoid and tanh, and of what silu and gelu multiply by
+/* --- functions. src/problem/epilogue/epilogue.c says how far off they may be: 2^-20, of sigmoid and tanh, and of what silu and gelu multiply by
  * --- */
 
 #if KW_PTX

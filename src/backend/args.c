@@ -1,7 +1,7 @@
 /* args.c: a problem and a launch as the arguments of a kernel. */
 #include "backend/backend.h"
 
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 
 #include <stdint.h>
 

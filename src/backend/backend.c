@@ -1,4 +1,4 @@
-/* backend.c: the functions of each backend. To add one: its file, its line in problem/backend_id.h and here. */
+/* backend.c: the functions of each backend. To add one: its file, its line in problem/target/backend_id.h and here. */
 #include "backend/backend.h"
 
 #include "backend/cpu/cpu.h"

@@ -3,8 +3,8 @@
 
 #include "base/nearest.h"
 #include "problem/identity.h"
-#include "problem/names.h"
-#include "problem/pitch.h"
+#include "problem/names/names.h"
+#include "problem/tensors/pitch.h"
 
 #include <string.h>
 
@@ -120,7 +120,7 @@ static kw_status parse_axis(kw_config *config, kw_word word, uint32_t *seen, kw_
     return KW_OK;
 }
 
-/* x=TYPE, out=TYPE or epilogue=STEPS, as a problem's text has them (problem/epilogue.h); pitched=1. */
+/* x=TYPE, out=TYPE or epilogue=STEPS, as a problem's text has them (problem/epilogue/epilogue.h); pitched=1. */
 static bool take_special(kw_config *config, kw_word word, kw_status *status, kw_error *err) {
     kw_epilogue *epilogue = &config->epilogue;
     if (kw_word_starts(word, "x=")) {

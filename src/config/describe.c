@@ -1,7 +1,7 @@
 /* describe.c: families for people, from the same structs that the parser and the emitters read. */
 #include "config/config.h"
 
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <stdio.h>
 #include <string.h>

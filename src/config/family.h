@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "config/rule.h"
 #include "prelude/kernel_abi.h"
-#include "problem/target.h"
+#include "problem/target/target.h"
 
 enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 8 };
 

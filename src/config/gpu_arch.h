@@ -8,7 +8,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "problem/target.h"
+#include "problem/target/target.h"
 
 /* What the generator may use: word in the arch file, meaning. One list for the enum, the reader of the files and the messages. */
 #define KW_GPU_FEATURES(X)                                                                                                                 \

@@ -7,7 +7,7 @@
 #define KW_CONFIG_RULE_H
 
 #include "base/status.h"
-#include "problem/target.h"
+#include "problem/target/target.h"
 
 struct kw_config;
 

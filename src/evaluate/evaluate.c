@@ -3,7 +3,7 @@
 
 #include "base/sized.h"
 #include "base/container/array.h"
-#include "problem/dims.h"
+#include "problem/text/dims.h"
 #include "learn/data/dataset_candidates.h"
 #include "learn/data/holdout.h"
 #include "learn/data/rate_errors.h"

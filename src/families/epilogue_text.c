@@ -2,8 +2,8 @@
 #include "families/epilogue_text.h"
 
 #include "base/number.h"
-#include "problem/epilogue.h"
-#include "problem/names.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/names/names.h"
 
 #include <string.h>
 

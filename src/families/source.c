@@ -10,7 +10,7 @@
 #include "config/isa.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 
 #include <stdio.h>
 #include <stdlib.h>

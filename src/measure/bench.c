@@ -8,9 +8,9 @@
 #include "base/os/clock.h"
 #include "base/math.h"
 #include "config/workspace.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 #include "problem/groups/groups.h"
-#include "problem/outcome.h"
+#include "problem/names/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>

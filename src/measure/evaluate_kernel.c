@@ -2,7 +2,7 @@
 #include "measure/evaluate_kernel.h"
 
 #include "config/config.h"
-#include "problem/outcome.h"
+#include "problem/names/outcome.h"
 
 kw_outcome kw_load_outcome(kw_status status) {
     switch (status) {

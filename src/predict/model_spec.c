@@ -8,7 +8,7 @@
 #include "base/os/file.h"
 #include "base/text.h"
 #include "predict/ck/ck_rows.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * everything that is ever derived from it. The last rule is asked once, here, of the largest quantities (the tensors' bytes, the
  * operations counted over padded extents), so that all code behind it may multiply sizes without checks. */
 #include "base/math.h"
-#include "problem/dims.h"
-#include "problem/epilogue.h"
-#include "problem/pitch.h"
+#include "problem/text/dims.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 #include <inttypes.h>
 #include <stdio.h>

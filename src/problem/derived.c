@@ -1,7 +1,7 @@
 /* derived.c: quantities that follow from a legal problem: output extents, tensors, bytes, exact operation counts. kw_problem_check has
  * made sure that none of them overflows, so nothing is checked here. */
 #include "base/math.h"
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
 #include <assert.h>

@@ -2,9 +2,9 @@
 #ifndef KW_PROBLEM_IDENTITY_H
 #define KW_PROBLEM_IDENTITY_H
 
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 #include "problem/groups/groups.h"
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
 #include "problem/reference.h"
 
 #include "base/math.h"
-#include "problem/dtype.h"
-#include "problem/pitch.h"
+#include "problem/names/dtype.h"
+#include "problem/tensors/pitch.h"
 
 #include <math.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "base/format/utf8.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <math.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "sweep/sweep_measure.h"
 
 #include "base/os/clock.h"
-#include "problem/outcome.h"
+#include "problem/names/outcome.h"
 
 #include <stdlib.h>
 #include <string.h>

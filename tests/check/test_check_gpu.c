@@ -8,7 +8,7 @@
  * KW_CHECK_EVERY=N takes every Nth row, KW_CHECK_ARCH=NAME one architecture, KW_CHECK_ONLY=PATTERN the tests of such names. */
 
 #include "check/special_values.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 #include "support/kw_test.h"
 
 enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3, FIRST_EVERY = 5, PITCHED_EVERY = 4 };

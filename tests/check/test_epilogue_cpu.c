@@ -11,9 +11,9 @@
 #include "config/catalog.h"
 #include "config/config.h"
 #include "measure/bench.h"
-#include "problem/epilogue.h"
-#include "problem/names.h"
-#include "problem/pitch.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/names/names.h"
+#include "problem/tensors/pitch.h"
 #include "problem/reference.h"
 #include "support/kw_test.h"
 

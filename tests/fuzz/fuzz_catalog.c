@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "config/catalog.h"
-#include "problem/target.h"
+#include "problem/target/target.h"
 
 static void check_config(const kw_config *config) {
     char text[KW_CONFIG_TEXT_MAX];

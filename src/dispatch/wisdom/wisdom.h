@@ -5,7 +5,7 @@
 
 #include "base/os/settings.h"
 #include "dispatch/wisdom/wisdom_text.h"
-#include "problem/target.h"
+#include "problem/target/target.h"
 
 typedef struct kw_wisdom kw_wisdom;
 

@@ -2,7 +2,7 @@
 #include "dispatch/wisdom/wisdom_text.h"
 
 #include "base/os/settings.h"
-#include "problem/target.h"
+#include "problem/target/target.h"
 
 #include <string.h>
 

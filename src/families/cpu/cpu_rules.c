@@ -2,8 +2,8 @@
  * them: tiles of up to 96 pixels (SPARE_PIXELS) that step by the stride, and blocks of up to 6 vectors of 16 channels (SPARE_CHANNELS). */
 #include "families/cpu/cpu_rules.h"
 
-#include "problem/pitch.h"
-#include "problem/epilogue.h"
+#include "problem/tensors/pitch.h"
+#include "problem/epilogue/epilogue.h"
 #include "problem/view.h"
 
 enum { SPARE_PIXELS = 128, SPARE_CHANNELS = 128 };

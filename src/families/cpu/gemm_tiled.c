@@ -6,7 +6,7 @@
 #include "base/math.h"
 #include "cpu/gemm/args.h"
 #include "prelude/row_groups.h"
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 
 enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
 

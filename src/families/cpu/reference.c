@@ -3,8 +3,8 @@
  * beyond the result's edge counts as work. */
 #include "base/math.h"
 #include "config/family.h"
-#include "problem/epilogue.h"
-#include "problem/pitch.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
 #include "cpu/reference/reference.h"

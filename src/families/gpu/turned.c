@@ -5,7 +5,7 @@
 
 #include "base/math.h"
 #include "config/gpu_arch.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 #define KW_CEIL kw_ceil_div
 #include "gpu/lib/resources.h"
 

@@ -10,7 +10,7 @@
 #include "json/json_read.h"
 #include "predict/ck/ck_rows.h"
 #include "predict/model_spec.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <kernelwright_tune.h>
 #include <stdio.h>

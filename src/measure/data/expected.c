@@ -18,8 +18,8 @@
 #include "base/math.h"
 #include "base/order.h"
 #include "base/random.h"
-#include "problem/epilogue.h"
-#include "problem/pitch.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 #include "problem/reference.h"
 #include "problem/view.h"
 

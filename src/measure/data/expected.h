@@ -13,10 +13,10 @@ typedef struct kw_tensor_axis {
     int64_t extent;
 } kw_tensor_axis;
 int kw_tensor_axes(kw_tensor_axis axes[KW_TENSOR_AXES], const kw_problem *problem, kw_tensor tensor);
-/* "y[h3 w0 k17]": one element of a tensor for people, by its place in memory (problem/pitch.h). */
+/* "y[h3 w0 k17]": one element of a tensor for people, by its place in memory (problem/tensors/pitch.h). */
 void kw_element_name(char text[128], const kw_problem *problem, kw_tensor tensor, int64_t index);
 
-/* index is NULL when all elements are held; else count ascending places in memory (problem/pitch.h). value is unrounded; bound is the largest allowed distance
+/* index is NULL when all elements are held; else count ascending places in memory (problem/tensors/pitch.h). value is unrounded; bound is the largest allowed distance
  * (0 for exact data, where the rounded value must be met), and magnitude the sum of the products' magnitudes; both NULL for exact data. An
  * epilogue may round even there: then they are given, and each element that it leaves exact has 0 in both. */
 typedef struct kw_expected {

@@ -11,7 +11,7 @@
 #include "measure/data/fill.h"
 
 #include "base/math.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 #include "problem/reference.h"
 #include "problem/view.h"
 

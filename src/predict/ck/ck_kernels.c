@@ -3,7 +3,7 @@
 #include "predict/ck/ck_kernels.h"
 
 #include "base/math.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 #include "problem/view.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* ck_rows.c: problems and configs into the structs that the published columns are made of. */
 #include "predict/ck/ck_rows.h"
 
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/math.h"
 #include "base/random.h"
-#include "problem/epilogue.h"
-#include "problem/pitch.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 #include <inttypes.h>
 

@@ -21,7 +21,7 @@ typedef struct kw_group_memory {
     const void *extra[KW_EXTRA_MAX];
 } kw_group_memory;
 
-/* The group of an element of the result, by its place in memory (problem/pitch.h); -1: it lies behind the last one. */
+/* The group of an element of the result, by its place in memory (problem/tensors/pitch.h); -1: it lies behind the last one. */
 int64_t kw_group_of(const kw_problem *problem, const int32_t *ends, int64_t place);
 /* The product that a group is, and its memory. Returns where it begins in the result: elements of memory. The group has rows. */
 int64_t kw_group_product(kw_problem *one, kw_group_memory *own, const kw_problem *problem, const int32_t *ends, int64_t group,

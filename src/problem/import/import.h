@@ -5,7 +5,7 @@
 
 #include "base/status.h"
 #include "base/text.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 /* scan stands behind the program's name: "conv -n 32 -c 64 ...". A convolution's directions are added to *ops, bits 1 << kw_op; problem is in
  * the first of them. */

@@ -5,8 +5,8 @@
 #include "problem/import/import.h"
 
 #include "base/number.h"
-#include "problem/epilogue.h"
-#include "problem/pitch.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 #include <string.h>
 

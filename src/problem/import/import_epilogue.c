@@ -3,7 +3,7 @@
 #include "problem/import/import.h"
 
 #include "base/number.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 
 #include <math.h>
 #include <string.h>

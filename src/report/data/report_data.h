@@ -9,8 +9,8 @@
 
 #include "base/container/string_table.h"
 #include "base/text.h"
-#include "problem/outcome.h"
-#include "problem/target.h"
+#include "problem/names/outcome.h"
+#include "problem/target/target.h"
 
 #include <kernelwright_tune.h>
 

@@ -2,7 +2,7 @@
 #ifndef KW_SPACE_CK_TRAITS_INTERNAL_H
 #define KW_SPACE_CK_TRAITS_INTERNAL_H
 
-#include "problem/names.h"
+#include "problem/names/names.h"
 #include "space/ck/traits.h"
 
 /* Checks a trait with its name and values and takes it in: a fixed one into the bits of traits; of another one *listed is true, and the

@@ -4,7 +4,7 @@
  * Usage: make_archs OUTPUT FILE.lua ... The tables have the order of the files. The form of a file is in docs/rules.md. */
 #include "config/gpu_arch.h"
 #include "config/isa.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include "base/os/file.h"
 

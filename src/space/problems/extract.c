@@ -8,7 +8,7 @@
 #include "space/problems/benchdnn_batch.h"
 #include "space/problems/problem_sets.h"
 #include "problem/import/import.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <stdio.h>
 #include <string.h>

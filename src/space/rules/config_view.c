@@ -2,7 +2,7 @@
  * or for a word axis to a list of its words with the axis number at 0. Published fields are entries of the same table. */
 #include "space/rules/config_view.h"
 
-#include "problem/names.h"
+#include "problem/names/names.h"
 #include "space/ck/fields.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * silent about words that nothing has, so they are looked at here, before the expression is compiled. */
 #include "space/rules/filter_text.h"
 
-#include "problem/names.h"
+#include "problem/names/names.h"
 #include "space/ck/fields.h"
 
 #include <ctype.h>

@@ -3,7 +3,7 @@
 
 #include "base/number.h"
 #include "json/json_read.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <math.h>
 #include <stdio.h>

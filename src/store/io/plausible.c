@@ -3,7 +3,7 @@
 #include "store/io/plausible.h"
 
 #include "base/format/escape.h"
-#include "problem/target.h"
+#include "problem/target/target.h"
 
 #include <string.h>
 

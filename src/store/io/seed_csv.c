@@ -3,7 +3,7 @@
 
 #include "base/format/csv.h"
 #include "base/number.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <math.h>
 #include <stdio.h>

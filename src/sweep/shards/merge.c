@@ -4,7 +4,7 @@
  * A pair is a hole when no target that the inputs have rows of has a row for it: a store may hold the rows of other machines, and these
  * must not stand for the ones that were lost here. */
 #include "base/os/file.h"
-#include "problem/target.h"
+#include "problem/target/target.h"
 #include "sweep/shards/manifest.h"
 #include "sweep/shards/shard.h"
 #include "store/segment.h"

@@ -6,7 +6,7 @@
 
 #include "config/config.h"
 #include "measure/evaluate_kernel.h"
-#include "problem/outcome.h"
+#include "problem/names/outcome.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* test_plan_epilogue.c: plans of problems with an epilogue or with gaps between lines, through the public API: each has an answer whatever kernels there are, its
  * result is that of the steps one by one, in place where the header allows it, and what is missing is told. */
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 #include "problem/groups/groups.h"
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 #include "problem/reference.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"

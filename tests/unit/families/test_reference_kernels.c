@@ -3,7 +3,7 @@
 
 #include "base/math.h"
 #include "config/config.h"
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 #include "problem/reference.h"
 
 #include "cpu/reference/reference.h"

@@ -1,7 +1,7 @@
 /* Epilogues: their text, what is refused, and what a step means. */
 #include "support/kw_test.h"
 
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 #include "problem/identity.h"
 #include "problem/reference.h"
 

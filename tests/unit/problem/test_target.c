@@ -1,6 +1,6 @@
 /* test_target.c: a target's text is read back, and texts of other versions are refused by name. */
 
-#include "problem/target.h"
+#include "problem/target/target.h"
 #include "random.h"
 #include "support/kw_test.h"
 

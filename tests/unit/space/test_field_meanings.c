@@ -1,7 +1,7 @@
 /* test_field_meanings.c: what the table of published names says, by a second one that was written from the documents: the axis and the values
  * that a field's value stands for, and what kernels have that lack the axis. Each is asked of every kernel of a set. */
 #include "config/config.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 #include "space/ck/traits.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"

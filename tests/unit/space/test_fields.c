@@ -3,7 +3,7 @@
  * table says of a family's spatial axes and layouts is what its kernels serve. */
 #include "base/os/file.h"
 #include "config/gpu_arch.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 #include "config/catalog.h"
 #include "space/ck/traits.h"
 #include "space/enumerate.h"

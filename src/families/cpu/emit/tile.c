@@ -3,7 +3,7 @@
 
 #include "base/math.h"
 #include "cpu/lib/sizes.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 
 #include <assert.h>
 

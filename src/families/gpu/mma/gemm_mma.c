@@ -5,7 +5,7 @@
 #include "families/gpu/mma/rules.h"
 #include "gpu/gemm/args.h"
 #include "gpu/lib/resources.h"
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 #include "prelude/row_groups.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},

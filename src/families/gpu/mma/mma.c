@@ -2,7 +2,7 @@
 #include "families/gpu/mma/mma.h"
 
 #include "families/epilogue_text.h"
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 
 #define PLACE(name, words, low, high, meaning) IGEMM_##name,
 enum { KW_IGEMM_AXES(PLACE) };

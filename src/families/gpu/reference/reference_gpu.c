@@ -3,7 +3,7 @@
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "gpu/reference/args.h"
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
 /* Of a launch at most so many blocks, whatever a device allows: a thread goes on with the element that is a launch further. */

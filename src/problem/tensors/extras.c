@@ -1,6 +1,6 @@
 /* extras.c: the tensors that an epilogue reads, and the bytes that move with them. */
-#include "problem/epilogue.h"
-#include "problem/pitch.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 int kw_problem_extras(kw_extra extras[KW_EXTRA_MAX], const kw_problem *problem) {
     const kw_epilogue *epilogue = &problem->epilogue;

@@ -1,6 +1,6 @@
 /* outcome.h: what can become of a kernel on a problem, beside the names that kernelwright.h declares. */
-#ifndef KW_PROBLEM_OUTCOME_H
-#define KW_PROBLEM_OUTCOME_H
+#ifndef KW_PROBLEM_NAMES_OUTCOME_H
+#define KW_PROBLEM_NAMES_OUTCOME_H
 
 #include "base/status.h"
 

@@ -1,6 +1,6 @@
 /* target.c: a target's canonical text and its parser. Every fact is written and every fact must be read exactly once: a text with an
  * unknown or a missing fact is of another version and is refused by name. */
-#include "problem/target.h"
+#include "problem/target/target.h"
 
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
 /* outcome.c: the names of what can become of a kernel on a problem, as records and reports print them. */
-#include "problem/outcome.h"
+#include "problem/names/outcome.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
  * operation, the type and the layout, the second the sizes, whose letters depend on the operation. Nothing is copied and each pass stops at
  * the first fault, so a line of any length costs at most two readings. docs/problem-text.md is the grammar. */
 #include "base/nearest.h"
-#include "problem/dims.h"
-#include "problem/epilogue.h"
-#include "problem/pitch.h"
+#include "problem/text/dims.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 #include <stdio.h>
 #include <string.h>

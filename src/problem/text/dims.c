@@ -1,5 +1,5 @@
 /* dims.c: the dimension table, and what extents a result has by it. */
-#include "problem/dims.h"
+#include "problem/text/dims.h"
 
 #include "base/math.h"
 

@@ -2,12 +2,12 @@
  *
  * Canonical text: "BACKEND:ARCH model=... units=2 lanes=16 registers=32 l1=32768 l2=1048576 l3=33554432". The text is wisdom's key, so
  * it holds what decides which kernel wins and nothing that changes from day to day. */
-#ifndef KW_PROBLEM_TARGET_H
-#define KW_PROBLEM_TARGET_H
+#ifndef KW_PROBLEM_TARGET_TARGET_H
+#define KW_PROBLEM_TARGET_TARGET_H
 
 #include "base/status.h"
 #include "base/text.h"
-#include "problem/backend_id.h"
+#include "problem/target/backend_id.h"
 
 /* Whose fact it is. A target's text has the facts of its kind of device and no others; the rest are 0. */
 typedef enum kw_fact_scope { KW_OF_ALL, KW_OF_CPU, KW_OF_GPU } kw_fact_scope;

@@ -1,7 +1,7 @@
 /* backend_id.h: the backends by name: what each runs on, which source it takes, what stands in for it. The functions of a backend are in
  * src/backend; whoever only needs to know what kind of device a target is asks this table. No other file compares a backend's name. */
-#ifndef KW_PROBLEM_BACKEND_ID_H
-#define KW_PROBLEM_BACKEND_ID_H
+#ifndef KW_PROBLEM_TARGET_BACKEND_ID_H
+#define KW_PROBLEM_TARGET_BACKEND_ID_H
 
 #include "base/text.h"
 

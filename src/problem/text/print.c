@@ -1,8 +1,8 @@
 /* print.c: the canonical text of a problem. It names every value, so equal problems and only those have equal text; persistent keys
  * stand on that. */
-#include "problem/dims.h"
-#include "problem/epilogue.h"
-#include "problem/pitch.h"
+#include "problem/text/dims.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -42,8 +42,9 @@ size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) 
     }
     for (int t = 0; t < KW_TENSOR_COUNT && problem->op != KW_GEMM; t++) {
         for (int i = 0; i < KW_PITCHES; i++) {
-            if (problem->pitch[t][i]) {
-                kw_line_addf(&line, " ld%c%c%" PRId64, "xwy"[t], kw_pitch_letters(problem->layout)[i], problem -> pitch[t][i]);
+            int64_t pitch = problem->pitch[t][i];
+            if (pitch) {
+                kw_line_addf(&line, " ld%c%c%" PRId64, "xwy"[t], kw_pitch_letters(problem->layout)[i], pitch);
             }
         }
     }

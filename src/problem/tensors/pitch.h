@@ -1,7 +1,7 @@
 /* pitch.h: tensors that are parts of larger ones. Their elements have two numbers: the dense index, as if there were no gaps, and the place,
  * how many elements of memory lie before it. Both are the same where there are none. */
-#ifndef KW_PROBLEM_PITCH_H
-#define KW_PROBLEM_PITCH_H
+#ifndef KW_PROBLEM_TENSORS_PITCH_H
+#define KW_PROBLEM_TENSORS_PITCH_H
 
 #include "base/status.h"
 

@@ -1,10 +1,10 @@
 /* epilogue.c: the table of steps, their text and their meaning. */
-#include "problem/epilogue.h"
+#include "problem/epilogue/epilogue.h"
 
 #include "base/nearest.h"
 #include "base/number.h"
-#include "problem/names.h"
-#include "problem/pitch.h"
+#include "problem/names/names.h"
+#include "problem/tensors/pitch.h"
 #include "problem/reference.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* epilogue.h: the steps of an epilogue: one table of their names, tensors and parameters, their text, and what they mean, in double. The
  * generator (families/epilogue_text.h) writes kernel text from the same table. */
-#ifndef KW_PROBLEM_EPILOGUE_H
-#define KW_PROBLEM_EPILOGUE_H
+#ifndef KW_PROBLEM_EPILOGUE_EPILOGUE_H
+#define KW_PROBLEM_EPILOGUE_EPILOGUE_H
 
 #include "base/status.h"
 #include "base/text.h"

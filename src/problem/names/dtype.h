@@ -1,7 +1,7 @@
 /* dtype.h: the value of one stored element, inline, so that a loop over elements of a type known at compile time holds no test of the
  * type. kw_dtype_load is the same as a function. Internal to this folder. */
-#ifndef KW_PROBLEM_DTYPE_H
-#define KW_PROBLEM_DTYPE_H
+#ifndef KW_PROBLEM_NAMES_DTYPE_H
+#define KW_PROBLEM_NAMES_DTYPE_H
 
 #include "base/status.h"
 

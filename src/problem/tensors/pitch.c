@@ -1,5 +1,5 @@
 /* pitch.c: see pitch.h. */
-#include "problem/pitch.h"
+#include "problem/tensors/pitch.h"
 
 #include "base/math.h"
 #include "problem/view.h"

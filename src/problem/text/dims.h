@@ -1,10 +1,10 @@
 /* dims.h: the sizes of a problem as one table, read by the parser, the printer and the check: a letter of the text, the field it
  * fills, its lowest value and what it is when nothing is said. Internal to this folder. */
-#ifndef KW_PROBLEM_DIMS_H
-#define KW_PROBLEM_DIMS_H
+#ifndef KW_PROBLEM_TEXT_DIMS_H
+#define KW_PROBLEM_TEXT_DIMS_H
 
 #include "base/status.h"
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 enum { KW_DIM_NEEDED = -1 }; /* as a fallback: the text must say it */
 enum { KW_DIMS_MAX = 9 };    /* rows of the longer table */

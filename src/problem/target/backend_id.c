@@ -1,5 +1,5 @@
 /* backend_id.c: the table of backends and look-ups in it. */
-#include "problem/backend_id.h"
+#include "problem/target/backend_id.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* dtype.c: values of the data types as doubles. A store rounds once, straight from double to the type, so
  * that no result is rounded twice. */
-#include "problem/dtype.h"
+#include "problem/names/dtype.h"
 #include "problem/reference.h"
 
 static uint32_t encode_narrow(const kw_narrow *type, double value) {

@@ -1,5 +1,5 @@
 /* names.c: the tables of names.h. */
-#include "problem/names.h"
+#include "problem/names/names.h"
 
 #include <assert.h>
 #include <string.h>
