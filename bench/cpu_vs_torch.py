@@ -1,106 +1,63 @@
 #!/usr/bin/env python3
-"""cpu_vs_torch.py: plans on a CPU beside PyTorch's oneDNN, in turns in one process, on problems drawn by class from a seed.
+"""cpu_vs_torch.py: plans on a CPU beside PyTorch's oneDNN, on problems drawn by class from a seed.
 
-    cpu_vs_torch.py LIBKERNELWRIGHT [--threads N] [--types bf16 int8] [--each N] [--seed N]
+    cpu_vs_torch.py LIBKERNELWRIGHT [--threads N] [--types bf16 int8 uint8] [--classes NAME...] [--each N] [--seed N] [--explain]
+
+Each side is a process of its own, which is stopped (SIGSTOP) while the other one measures: threads of a pool wait busily after their work, for
+milliseconds, and would run in the other's turns. They take turns; a turn begins with calls that are not counted, by which threads wake.
 
 Weights are packed on both sides where PyTorch can (its mkldnn and onednn operators), and the fastest of its ways counts. Ratios are its time
 over ours: above 1 we are faster."""
 import argparse
 import ctypes as ct
 import math
+import multiprocessing
+import os
 import random
+import signal
 import statistics
 import time
 
+import kw_ctypes as kw
 import torch
+import torch_cases
 
-SHORTLIST = 3  # kw_mode
-ROUNDS, ROUND_SECONDS = 9, 0.004
-
-
-class Error(ct.Structure):
-    _fields_ = [("status", ct.c_int), ("text", ct.c_char * 508)]
-
-
-class Problem(ct.Structure):
-    _fields_ = [("words", ct.c_int64 * 64)]
-
-
-class ContextOptions(ct.Structure):
-    _fields_ = [("size", ct.c_size_t), ("threads", ct.c_int32)] + [
-        (n, ct.c_char_p) for n in ("cache_dir", "data_dir", "wisdom_file", "compiler", "model")] + [
-        ("spill_limit", ct.c_int32), ("stop", ct.c_void_p), ("log", ct.c_void_p), ("user", ct.c_void_p)]
-
-
-class PlanOptions(ct.Structure):
-    _fields_ = [("size", ct.c_size_t), ("mode", ct.c_int), ("workspace_max", ct.c_int64), ("shortlist", ct.c_int32),
-                ("frozen_is_error", ct.c_bool), ("remeasure", ct.c_bool), ("fresh_weights", ct.c_bool), ("registry", ct.c_void_p),
-                ("progress", ct.c_void_p), ("user", ct.c_void_p)]
-
-
-class Tensors(ct.Structure):
-    _fields_ = [("size", ct.c_size_t)] + [(n, ct.c_void_p) for n in ("x", "w", "y", "workspace")]
+ROUNDS, ROUND_SECONDS, WARM_SECONDS = 7, 0.004, 0.002
 
 
 class Library:
     def __init__(self, path, threads):
         self.c = ct.CDLL(path)
-        for name in ("kw_plan_config", "kw_context_target", "kw_context_device"):
+        for name in ("kw_plan_config", "kw_plan_explain", "kw_context_target", "kw_context_device"):
             getattr(self.c, name).restype = ct.c_char_p
         self.c.kw_plan_workspace.restype = ct.c_int64
         self.context = ct.c_void_p()
-        options = ContextOptions(size=ct.sizeof(ContextOptions), threads=threads, wisdom_file=b"")
+        options = kw.sized(kw.ContextOptions, threads=threads, wisdom_file=b"")
         self.call("kw_context_open", ct.byref(self.context), b"cpu", ct.byref(options))
 
     def call(self, name, *args):
-        error = Error()
+        error = kw.Error()
         if getattr(self.c, name)(*args, ct.byref(error)):
-            raise RuntimeError(f"{name}: {error.text.decode(errors='replace')}")
+            raise kw.Failure(f"{name}: {error.text.decode(errors='replace')}")
 
-    def plan(self, text, w):
-        """The kernel's name, and a function that runs it on x, y."""
-        problem, plan = Problem(), ct.c_void_p()
-        self.call("kw_problem_parse", ct.byref(problem), text.encode())
-        options = PlanOptions(size=ct.sizeof(PlanOptions), mode=SHORTLIST)
+    def plan(self, case):
+        """What to say of the plan, and a function that runs it."""
+        problem, plan = kw.Problem(), ct.c_void_p()
+        self.call("kw_problem_parse", ct.byref(problem), case.line.encode())
+        options = kw.sized(kw.PlanOptions, mode=kw.SHORTLIST)
         self.call("kw_plan_create", ct.byref(plan), self.context, ct.byref(problem), ct.byref(options))
-        self.call("kw_plan_pack_weights", plan, ct.c_void_p(w.data_ptr()))
+        if case.writes != "w":
+            self.call("kw_plan_pack_weights", plan, ct.c_void_p(case.w.data_ptr()))
         workspace = torch.empty(self.c.kw_plan_workspace(plan) + 128, dtype=torch.uint8)
+        tensors = kw.sized(kw.Tensors, x=case.x.data_ptr(), w=case.w.data_ptr(), y=case.y.data_ptr(),
+                           workspace=(workspace.data_ptr() + 63) // 64 * 64)
+        error, run = kw.Error(), self.c.kw_plan_run
 
-        def runner(x, y):
-            tensors = Tensors(ct.sizeof(Tensors), x.data_ptr(), w.data_ptr(), y.data_ptr(), (workspace.data_ptr() + 63) // 64 * 64)
-            error, run = Error(), self.c.kw_plan_run
-
-            def go():
-                if run(plan, ct.byref(tensors), None, ct.byref(error)):
-                    raise RuntimeError(error.text)
-                return workspace  # kept alive
-            return go
-        return self.c.kw_plan_config(plan).decode(), runner
-
-
-def values(shape, kind):
-    if kind == "int8":
-        return torch.randint(-128, 128, shape, dtype=torch.int8)
-    return torch.randn(shape).to({"bf16": torch.bfloat16, "fp32": torch.float32}[kind])
-
-
-def in_turns(functions):
-    """Lower quartile of seconds a call, for each."""
-    times = [[] for _ in functions]
-    counts = []
-    for f in functions:
-        for _ in range(3):
-            f()
-        start = time.perf_counter()
-        f()
-        counts.append(max(1, int(ROUND_SECONDS / max(time.perf_counter() - start, 1e-7))))
-    for _ in range(ROUNDS):
-        for i, f in enumerate(functions):
-            start = time.perf_counter()
-            for _ in range(counts[i]):
-                f()
-            times[i].append((time.perf_counter() - start) / counts[i])
-    return [statistics.quantiles(t, n=4)[0] for t in times]
+        def go():
+            if run(plan, ct.byref(tensors), None, ct.byref(error)):
+                raise kw.Failure(error.text)
+            return workspace, case  # kept alive
+        return (self.c.kw_plan_config(plan).decode(), self.c.kw_plan_explain(plan).decode()), go
 
 
 def working(ways):
@@ -113,85 +70,111 @@ def working(ways):
             good.append(f)
         except Exception as error:  # an operator that this build lacks
             if len(good) == 0:
-                print("#", str(error).split("\n")[0][:120])
+                print("#", str(error).split("\n")[0][:120], flush=True)
     return good
 
 
-def product(library, kind, draw):
-    m = draw.choice([1, 4, 8, 16, 50, 77, 128, 197, 384, 512, 1024, 2048, 4096])
-    n, k = draw.choice([256, 384, 768, 1000, 1024, 2304, 3072, 4096]), draw.choice([192, 256, 333, 768, 1024, 2048, 3072, 4096])
-    while m * n * k > 1 << 33:
-        m //= 2
-    a, w = values((m, k), kind), values((n, k), kind)
-    y = torch.empty((m, n), dtype=torch.int32 if kind == "int8" else a.dtype)
-    config, runner = library.plan(f"gemm {kind} rcr m{m} n{n} k{k}", w)
-
-    def packed():
-        ops = torch.ops.mkldnn
-        weight = ops._reorder_linear_weight(w, m) if hasattr(ops, "_reorder_linear_weight") else w.to_mkldnn()
-        return lambda: ops._linear_pointwise(a, weight, None, "none", [], "")
-
-    def quantized():
-        weight = torch.ops.onednn.qlinear_prepack(w, [m, k])
-        scales, zeros = torch.ones(n), torch.zeros(n, dtype=torch.int64)
-        return lambda: torch.ops.onednn.qlinear_pointwise(a, 1.0, 0, weight, scales, zeros, None, 1.0, 0, torch.float32, "none", [], "")
-
-    ways = [lambda: lambda: torch._int_mm(a, w.t()), quantized] if kind == "int8" else [
-        lambda: lambda: torch.nn.functional.linear(a, w), packed]
-    return f"m{m} n{n} k{k}", 2.0 * m * n * k, config, runner(a, y), working(ways), y, lambda: a.double() @ w.double().t()
+def turn(functions, counts):
+    """Seconds a call of each, in one turn; counts, found in the first turn, are calls of a measurement."""
+    times = []
+    for i, f in enumerate(functions):
+        start, calls = time.perf_counter(), 0
+        while calls < 2 or time.perf_counter() - start < WARM_SECONDS:
+            f()
+            calls += 1
+        if len(counts) <= i:
+            start = time.perf_counter()
+            f()
+            counts.append(max(1, int(ROUND_SECONDS / max(time.perf_counter() - start, 1e-7))))
+        start = time.perf_counter()
+        for _ in range(counts[i]):
+            f()
+        times.append((time.perf_counter() - start) / counts[i])
+    return times
 
 
-def convolution(library, kind, draw, taps, direction="conv_fwd"):
-    n, image = draw.choice([1, 1, 4, 8]), draw.choice([7, 14, 20, 28, 40, 56])
-    c, k = draw.choice([64, 96, 128, 152, 256, 512]), draw.choice([64, 96, 128, 200, 256, 512])
-    while n * image * image * c * k * taps * taps > 1 << 32:
-        n = max(n // 2, 1)
-        c = c // 2 if n == 1 else c
-    stride = draw.choice([1, 1, 1, 2]) if taps == 3 and direction == "conv_fwd" else 1
-    pad = taps // 2
-    out = (image + 2 * pad - taps) // stride + 1
-    last = torch.channels_last
-    x, w = values((n, c, image, image), kind).to(memory_format=last), values((k, c, taps, taps), kind).to(memory_format=last)
-    y = torch.empty((n, k, out, out), dtype=torch.int32 if kind == "int8" else x.dtype).to(memory_format=last)
-    text = f"n{n} c{c} k{k} i{image}x{image} f{taps}x{taps} s{stride}x{stride} p{pad}x{pad}"
-    config, runner = library.plan(f"{direction} {kind} nhwgc {text}", w)
-    dims = ([stride] * 2, [pad] * 2, [1] * 2)
-
-    def packed():
-        weight = torch.ops.mkldnn._reorder_convolution_weight(w, dims[1], dims[0], dims[2], 1, list(x.shape))
-        return lambda: torch.ops.mkldnn._convolution_pointwise(x, weight, None, dims[1], dims[0], dims[2], 1, "none", [], "")
-
-    def quantized(unsigned=False):
-        source = (x.int() + 128).to(torch.uint8).to(memory_format=last) if unsigned else x
-        weight = torch.ops.onednn.qconv_prepack(w, torch.ones(k), 1.0, 0, *dims, 1, list(x.shape))
-        scales, zeros = torch.ones(k), torch.zeros(k, dtype=torch.int64)
-        return lambda: torch.ops.onednn.qconv_pointwise(source, 1.0, 0, weight, scales, zeros, None, *dims, 1, 1.0, 0, torch.float32,
-                                                        "none", [], "")
-
-    if direction == "conv_bwd_data":
-        run = runner(x, y.copy_(values(y.shape, kind)))
-        back = lambda: lambda: torch.ops.aten.convolution_backward(y, x, w, None, *dims, False, [0, 0], 1, [True, False, False])
-        return text, 2.0 * n * k * out * out * c * taps * taps, config, run, working([back]), None, None
-    ways = [quantized, lambda: quantized(True)] if kind == "int8" else [
-        lambda: lambda: torch.nn.functional.conv2d(x, w, None, *dims), packed]
-    reference = lambda: torch.nn.functional.conv2d(x.double(), w.double(), None, *dims)
-    return text, 2.0 * n * k * out * out * c * taps * taps, config, runner(x, y), working(ways), y, reference
+def wrong(case):
+    exact = case.reference()
+    return float((getattr(case, case.writes).double() - exact).abs().max() / exact.abs().max())
 
 
-CLASSES = {
-    "product": product,
-    "pointwise": lambda l, t, d: convolution(l, t, d, 1),
-    "dense": lambda l, t, d: convolution(l, t, d, 3),
-    "pointwise data": lambda l, t, d: convolution(l, t, d, 1, "conv_bwd_data"),
-    "dense data": lambda l, t, d: convolution(l, t, d, 3, "conv_bwd_data"),
-}
+def serve(pipe, ours, options):
+    """A side; it ends with the process that asks, also when it is stopped."""
+    ct.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    torch.set_num_threads(options.threads)
+    library = Library(options.library, options.threads) if ours else None
+    if ours:
+        c = library.c
+        pipe.send(f"# {c.kw_context_target(library.context).decode()}; {c.kw_context_device(library.context).decode()}; PyTorch {torch.__version__}")
+    with torch.no_grad():
+        while (asked := pipe.recv()) is not None:
+            if asked != "turn":
+                draw, kind, name = asked
+                torch.manual_seed(1)
+                case = torch_cases.CLASSES[name](kind, draw)
+                said, counts, error = None, [], 0.0
+                try:
+                    if ours:
+                        said, go = library.plan(case)
+                        functions = [go]
+                        go()
+                        error = wrong(case)
+                    else:
+                        functions = working(case.ways)
+                    pipe.send((case.name, case.flops, said, error))
+                except kw.Failure as failure:
+                    pipe.send((case.name, case.flops, None, str(failure)))
+            else:
+                pipe.send(turn(functions, counts))
 
 
-def wrong(y, reference, kind):
-    if y is None:
-        return 0.0
-    exact = reference()
-    return float((y.double() - exact).abs().max() / exact.abs().max())
+class Side:
+    """A process that runs only while it is asked something."""
+
+    def __init__(self, ours, options):
+        context = multiprocessing.get_context("spawn")
+        self.pipe, end = context.Pipe()
+        self.process = context.Process(target=serve, args=(end, ours, options), daemon=True)
+        self.process.start()
+
+    def ask(self, what):
+        os.kill(self.process.pid, signal.SIGCONT)
+        self.pipe.send(what)
+        return self.answer()
+
+    def answer(self):
+        while not self.pipe.poll(1):
+            if not self.process.is_alive():
+                raise RuntimeError("a side's process ended")
+        said = self.pipe.recv()
+        os.kill(self.process.pid, signal.SIGSTOP)
+        return said
+
+    def end(self):
+        os.kill(self.process.pid, signal.SIGCONT)
+        self.pipe.send(None)
+        self.process.join()
+
+
+def lower_quartile(turns):
+    return [statistics.quantiles(times, n=4)[0] for times in zip(*turns)]
+
+
+def compare(sides, draw, kind, name, explain):
+    theirs = sides[1].ask((draw, kind, name))
+    text, flops, said, error = sides[0].ask((draw, kind, name))
+    assert theirs[0] == text
+    if not said:
+        print(f"{kind} {name} {text}: {error}", flush=True)
+        return float("nan")
+    rounds = [(sides[0].ask("turn"), sides[1].ask("turn")) for _ in range(ROUNDS)]
+    our = lower_quartile([r[0] for r in rounds])[0]
+    their = min(lower_quartile([r[1] for r in rounds]), default=float("nan"))
+    print(f"{kind} {name} {text}: {their / our:.2f}; {our * 1e6:.1f} us, {flops / our / 1e9:.0f} GFLOP/s against {flops / their / 1e9:.0f}; "
+          f"error {error:.1e}; {said[0]}", flush=True)
+    if explain:
+        print("    " + "\n    ".join(line for line in said[1].splitlines() if "threads" in line), flush=True)
+    return their / our
 
 
 def main():
@@ -199,36 +182,31 @@ def main():
     parser.add_argument("library")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--types", nargs="+", default=["bf16", "int8"])
-    parser.add_argument("--classes", nargs="+", default=list(CLASSES))
+    parser.add_argument("--classes", nargs="+", default=list(torch_cases.CLASSES))
     parser.add_argument("--each", type=int, default=4)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--explain", action="store_true", help="how many threads were measured")
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    library = Library(options.library, options.threads)
-    print(f"# {library.c.kw_context_target(library.context).decode()}; {library.c.kw_context_device(library.context).decode()}; PyTorch {torch.__version__}")
+    sides = [Side(ours, options) for ours in (True, False)]
+    print(sides[0].answer(), flush=True)
     rows = []
     for kind in options.types:
         for name in options.classes:
-            if kind == "int8" and name.endswith("data"):
+            if kind != "bf16" and name.endswith(("data", "weight")):
                 continue
-            draw, ratios = random.Random(f"{options.seed} {kind} {name}"), []
-            for _ in range(options.each):
-                text, flops, config, ours, theirs, y, reference = CLASSES[name](library, kind, draw)
-                ours()
-                error = wrong(y, reference, kind)
-                times = in_turns([ours] + theirs)
-                best = min(times[1:]) if theirs else float("nan")
-                ratios.append(best / times[0])
-                print(f"{kind} {name} {text}: {ratios[-1]:.2f}; {flops / times[0] / 1e9:.0f} GFLOP/s against {flops / best / 1e9:.0f}; "
-                      f"error {error:.1e}; {config}", flush=True)
+            ratios = []
+            for i in range(options.each):
+                draw = random.Random(f"{options.seed} {kind} {name} {i}")
+                ratios.append(compare(sides, draw, kind, name, options.explain))
             known = [r for r in ratios if r == r]
             if known:
                 rows.append((kind, name, len(known), math.exp(statistics.fmean(map(math.log, known))), min(known)))
     print(f"\n| type | class | problems | ratio, {options.threads} threads | least |\n|---|---|---|---|---|")
     for kind, name, count, mean, least in rows:
         print(f"| {kind} | {name} | {count} | {mean:.2f} | {least:.2f} |")
+    for side in sides:
+        side.end()
 
 
 if __name__ == "__main__":
-    with torch.no_grad():
-        main()
+    main()
