@@ -12,12 +12,13 @@
 #define TILE "cpu/lib/amx_tile.h"
 #define DENSE "cpu/lib/dense.h"
 #define PRODUCT "cpu/gemm/gemm.c"
+#define CONVOLUTION "cpu/direct/direct.c"
 #define PLAYED "prelude/tiles_played.h"
 
 /* In the file of kernels/, text becomes other. */
 typedef struct fault {
     const char *what, *file, *text, *other;
-    bool int8_only, bf16_only, deep;
+    bool int8_only, bf16_only, deep, flow; /* deep: a product of many slices; flow: a convolution whose tiles go on in the next row */
 } fault;
 
 static const fault faults[] = {
@@ -48,6 +49,27 @@ static const fault faults[] = {
      .file = TILE,
      .text = "(v)*KW_VECTOR, weights_step)",
      .other = "(v)*KW_VECTOR, KW_VECTOR)"},
+    {.what = "none: tiles of a convolution go on in the next row", .file = TILE, .text = "sizes", .other = "shapes", .flow = true},
+    {.what = "of a tile's rows the first one's taps alone",
+     .file = CONVOLUTION,
+     .text = "rows->at + last / pitch, runs",
+     .other = "rows->at + m / pitch, runs",
+     .flow = true},
+    {.what = "each row of a tile has the first one's results",
+     .file = CONVOLUTION,
+     .text = "job.spill + (at - m) * KW_STEP_BYTES",
+     .other = "job.spill",
+     .flow = true},
+    {.what = "rows outside the image are not copied",
+     .file = CONVOLUTION,
+     .text = "axis == 1 && !flows(a)",
+     .other = "axis == 1",
+     .flow = true},
+    {.what = "rows follow each other without what is between them",
+     .file = CONVOLUTION,
+     .text = "kw_i64 pitch = a->params.flow,",
+     .other = "kw_i64 pitch = cols->count,",
+     .flow = true},
 };
 
 /* All places of text in the file become other. */
@@ -71,7 +93,7 @@ static void change_file(const char *kernels, const fault *f) {
     free(from);
 }
 
-static void verify(const char *dtype, bool deep, kw_record *record) {
+static void verify(const char *dtype, const fault *f, kw_record *record) {
     const kw_backend *backend = NULL;
     kw_device *device = NULL;
     kw_problem problem;
@@ -86,11 +108,16 @@ static void verify(const char *dtype, bool deep, kw_record *record) {
     int index = 0;
     assert_ok(kw_backend_find(&backend, &index, "cpu", &err), &err);
     assert_ok(backend->open(&device, index, 1, &err), &err);
-    snprintf(text, sizeof text, "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0", dtype);
+    const char *convolution = "conv.direct conv_fwd %s isa=avx512 math=amx tile_h=1 tile_w=32 vecs=2 band=0 edge=pad";
+    const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
+    snprintf(text, sizeof text, f->flow ? convolution : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
-    int depth = deep ? 3000 : 73;
+    int depth = f->deep ? 3000 : 73;
     snprintf(text, sizeof text, "gemm %s rcr m75 n72 k%d", dtype, !strcmp(dtype, "int8") ? 2 * depth - 1 : depth);
+    if (f->flow) {
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
+    }
     assert_ok(kw_problem_parse(&problem, text, &err), &err);
     if (kw_compiler_find(&compiler, getenv("KW_TEST_CC"), (kw_code){0}, &err) || kw_config_runs(&config, backend->target(device), &err)) {
         print_message("skipped: %s\n", err.text);
@@ -125,8 +152,8 @@ static void planted_faults_are_found(void **state) {
         for (int d = 0; d < 2; d++) {
             kw_record record = {0};
             if (!(f->int8_only && d == 0) && !(f->bf16_only && d == 1)) {
-                verify(dtypes[d], f->deep, &record);
-                bool right = record.outcome == (i ? KW_WRONG : KW_GOOD);
+                verify(dtypes[d], f, &record);
+                bool right = record.outcome == (strncmp(f->what, "none", 4) ? KW_WRONG : KW_GOOD);
                 missed += !right;
                 print_message("%s%s, %s: %s %s\n", right ? "" : "MISSED: ", f->what, dtypes[d], kw_outcome_name(record.outcome),
                               record.detail);

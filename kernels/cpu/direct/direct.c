@@ -5,7 +5,12 @@
  * A unit is one image, group, walk of each axis, depth, block of output rows and columns, and part of the output channels. Its copy is
  * dense in memory at the type the tile reads, so the tile needs no test for edges: columns are padded with zeros, rows outside the image
  * are left out of the run table (with tiles of one row) or are rows of zeros. The copy costs little because every output channel
- * reads it. Loops over the three axes keep the text short, which is what its compile time depends on. */
+ * reads it.
+ *
+ * Where params.flow, a tile's pixels go on in the next row: the copy has all rows, side by side, so that pixel m of a block, counted by copied
+ * pixels, reads from m on whatever row it is of. The pixels between two rows are summed for nothing and left out of the results.
+ *
+ * Loops over the three axes keep the text short, which is what its compile time depends on. */
 #include "cpu/direct/args.h"
 #define KW_KERNEL_PARAMS kw_direct_params
 #include "kw_config.h"
@@ -39,6 +44,9 @@ static kw_i64 walks_of(const kw_kernel_args *a, int axis) { return KW_BACKWARD ?
 static kw_walk walk_of(const kw_kernel_args *a, int axis, kw_i64 phase) {
     return KW_BACKWARD ? kw_walk_backward(a, axis, phase) : kw_walk_forward(a, axis);
 }
+
+static kw_i64 block_size(const kw_kernel_args *a, int axis) { return axis ? a->params.block[axis - 1] : 1; }
+static int flows(const kw_kernel_args *a) { return KW_MATH == 3 && a->params.flow; }
 
 static kw_i64 ceil_div(kw_i64 count, kw_i64 step) { return (count + step - 1) / step; }
 
@@ -78,12 +86,13 @@ typedef struct block {
 static void place(side *s, const kw_kernel_args *a, int axis, kw_i64 number) {
     static const kw_i64 tile[3] = {1, KW_TILE_ROWS, KW_TILE_COLS};
     const kw_walk *w = &s->walk;
-    s->at = number * a->params.block[axis];
-    s->count = kw_min(a->params.block[axis], w->pixels - s->at);
+    kw_i64 whole = flows(a) ? 1 : tile[axis];
+    s->at = number * block_size(a, axis);
+    s->count = kw_min(block_size(a, axis), w->pixels - s->at);
     kw_i64 reach = (w->taps - 1) * w->tap_src_step, start = w->src_start + s->at * w->src_step;
     s->low = start + kw_min(reach, 0);
-    s->high = start + (ceil_div(s->count, tile[axis]) * tile[axis] - 1) * w->src_step + kw_max(reach, 0) + 1;
-    if (KW_TILE_ROWS == 1 && axis == 1) {
+    s->high = start + (ceil_div(s->count, whole) * whole - 1) * w->src_step + kw_max(reach, 0) + 1;
+    if (KW_TILE_ROWS == 1 && axis == 1 && !flows(a)) {
         s->low = kw_max(s->low, 0);
         s->high = kw_min(s->high, SRC_SIZE(a)[1]);
     }
@@ -97,7 +106,7 @@ static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
     unit /= a->params.parts;
     b->first_run = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        kw_i64 walks = walks_of(a, axis), blocks = ceil_div(ceil_div(DST_SIZE(a)[axis], walks), a->params.block[axis]);
+        kw_i64 walks = walks_of(a, axis), blocks = ceil_div(ceil_div(DST_SIZE(a)[axis], walks), block_size(a, axis));
         kw_i64 number = unit % blocks, phase = unit / blocks % walks;
         unit /= blocks * walks;
         b->axis[axis].walk = walk_of(a, axis, phase);
@@ -265,18 +274,48 @@ static kw_i64 list_runs(const kw_kernel_args *a, const block *b, kw_run *run) {
     return slices * columns;
 }
 
-/* Keeps the taps by height that read a row of the image from a tile at this row of the walk. */
-static void clip_runs(kw_tile_job *job, const kw_kernel_args *a, const kw_walk *y, kw_i64 row, const kw_run *runs, kw_i64 of_height) {
-    kw_i64 first = 0, last = y->taps, at = y->src_start + row * y->src_step, size = SRC_SIZE(a)[1];
+/* Whether all of the rows low..high, that a tap moves so far, are outside the image. */
+KW_INLINE int outside(kw_i64 low, kw_i64 high, kw_i64 moved, kw_i64 size) { return high + moved < 0 || low + moved >= size; }
+
+/* Keeps the taps by height that read a row of the image from a tile at rows row..row_last of the walk. */
+static void clip_runs(kw_tile_job *job, const kw_kernel_args *a, const kw_walk *y, kw_i64 row, kw_i64 row_last, const kw_run *runs,
+                      kw_i64 of_height) {
+    kw_i64 first = 0, last = y->taps, low = y->src_start + row * y->src_step, high = y->src_start + row_last * y->src_step;
     if (KW_TILE_ROWS == 1) {
-        while (first < last && (at + first * y->tap_src_step < 0 || at + first * y->tap_src_step >= size))
+        while (first < last && outside(low, high, first * y->tap_src_step, SRC_SIZE(a)[1]))
             first++;
-        while (first < last && (at + (last - 1) * y->tap_src_step < 0 || at + (last - 1) * y->tap_src_step >= size))
+        while (first < last && outside(low, high, (last - 1) * y->tap_src_step, SRC_SIZE(a)[1]))
             last--;
     }
     job->runs = runs + first * of_height;
     job->run_count = (last - first) * of_height;
 }
+
+#if KW_MATH == 3
+/* A block's pixels and one block of result channels, by tiles that go on in the next row. job: of the block's first pixel, whose row and
+ * column of the walk are rows->at and cols->at. */
+static void sum_flow(const kw_kernel_args *a, const kw_tile_job *block, const side *rows, const side *cols, const kw_run *runs,
+                     kw_i64 of_height) {
+    kw_i64 pitch = a->params.flow, pixels = (rows->count - 1) * pitch + cols->count;
+    kw_tile_job job = *block, part = *block;
+    job.rest = 1; /* sums stay in spill */
+    for (kw_i64 m = 0; m < pixels; m += KW_TILE_COLS) {
+        kw_i64 last = kw_min(m + KW_TILE_COLS, pixels) - 1;
+        job.cols = last + 1 - m;
+        job.src = block->src + m * job.src_pixel;
+        clip_runs(&job, a, &rows->walk, rows->at + m / pitch, rows->at + last / pitch, runs, of_height);
+        kw_tile(&job);
+        for (kw_i64 at = m; at <= last; at = (at / pitch + 1) * pitch) {
+            kw_i64 row = at / pitch, col = at % pitch;
+            part.cols = kw_min(last + 1 - at, cols->count - col);
+            part.spill = job.spill + (at - m) * KW_STEP_BYTES;
+            part.out = block->out + row * job.out_row + col * job.out_pixel;
+            part.at = kw_place_moved(block->at, 0, col, row);
+            if (part.cols > 0) kw_tile_part(&part);
+        }
+    }
+}
+#endif
 
 static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
@@ -302,8 +341,20 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
         job.w = a->packed + (b->share * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;
+#if KW_MATH == 3
+        if (flows(a)) {
+            job.rows = 1;
+            job.src = src + y->at * job.src_row + x->at * job.src_pixel;
+            job.out = dst + y->at * job.out_row + x->at * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
+            job.at = kw_place_moved(
+                kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
+                k * KW_BLOCK, x->at, y->at);
+            sum_flow(a, &job, y, x, runs, of_height);
+            continue;
+        }
+#endif
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
-            clip_runs(&job, a, &y->walk, r, runs, of_height);
+            clip_runs(&job, a, &y->walk, r, r, runs, of_height);
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
             for (kw_i64 c = x->at; c < x->at + x->count; c += KW_TILE_COLS) {
                 job.cols = kw_min(KW_TILE_COLS, x->at + x->count - c);

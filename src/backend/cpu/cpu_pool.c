@@ -10,6 +10,10 @@
  *   claimed   of a share: how many of its pieces somebody has begun, over all stages; who makes it one more does that piece
  *   done      pieces done of all stages; stage i is over at (i + 1) * team * pieces. sleepers: who has to be woken then
  *
+ * A run of microseconds on many cores is as fast as lines go from core to core. So what a caller writes to each thread is asked for before it
+ * is written (a line after the other takes a tenth of a microsecond each), a thread counts the pieces of a share in one go, and what is
+ * looked at while waiting shares its line with nothing that is written meanwhile.
+ *
  * Invariants: a crew is in one slot of its pool or belongs to one run; between runs no thread of a crew is CALLED, BUSY or WATCHED. */
 #include "backend/cpu/cpu_pool.h"
 
@@ -35,10 +39,10 @@ typedef struct crew crew;
 /* A thread beside the caller, and the share that is its own. */
 typedef struct crew_thread {
     _Alignas(LINE) _Atomic uint32_t call;
-    _Atomic uint32_t claimed;
     crew *crew;
     pthread_t thread;
     int number; /* 1 and above */
+    _Alignas(LINE) _Atomic uint32_t claimed;
 } crew_thread;
 
 struct crew {
@@ -117,8 +121,8 @@ static void await_done(crew *c, uint32_t wanted) {
     atomic_fetch_sub(&c->sleepers, 1);
 }
 
-static void count_done(crew *c) {
-    uint32_t done = atomic_fetch_add(&c->done, 1) + 1;
+static void count_done(crew *c, uint32_t pieces) {
+    uint32_t done = atomic_fetch_add(&c->done, pieces) + pieces;
     if (done % (uint32_t)(c->team * c->job.pieces) == 0 && atomic_load(&c->sleepers)) {
         wake_sleepers(&c->done, INT_MAX);
     }
@@ -146,9 +150,12 @@ static void do_shares(crew *c, int own) {
         todo.stage = stage;
         for (int i = 0; i < c->team && atomic_load_explicit(&c->done, memory_order_relaxed) < over; i++) {
             todo.share = own + i < c->team ? own + i : own + i - c->team;
-            while ((todo.piece = claim_piece(c, todo.share, stage)) >= 0) {
+            uint32_t did = 0;
+            for (; (todo.piece = claim_piece(c, todo.share, stage)) >= 0; did++) {
                 job->task(job->user, &todo);
-                count_done(c);
+            }
+            if (did) {
+                count_done(c, did);
             }
         }
         if (stage + 1 < job->stages || !own) {
@@ -188,8 +195,8 @@ static void *serve_crew(void *memory) {
 
 /* Comes back when the thread is not, or no longer, at the work of this run. */
 static void release_thread(crew_thread *t) {
-    uint32_t state = CALLED;
-    if (atomic_compare_exchange_strong(&t->call, &state, IDLE) || look_at(&t->call, is_not, BUSY)) {
+    uint32_t state = atomic_load_explicit(&t->call, memory_order_acquire);
+    if (state == IDLE || (state == CALLED && atomic_compare_exchange_strong(&t->call, &state, IDLE)) || look_at(&t->call, is_not, BUSY)) {
         return;
     }
     state = BUSY;
@@ -323,6 +330,10 @@ static void call_team(crew *c, bool wake) {
 static void run_team(crew *c, bool wake) {
     atomic_store_explicit(&c->claimed, 0, memory_order_relaxed);
     atomic_store_explicit(&c->done, 0, memory_order_relaxed);
+    for (int i = 0; i < c->team - 1; i++) {
+        __builtin_prefetch(&c->threads[i]->claimed, 1);
+        __builtin_prefetch(&c->threads[i]->call, 1);
+    }
     for (int i = 0; i < c->team - 1; i++) {
         atomic_store_explicit(&c->threads[i]->claimed, 0, memory_order_relaxed);
     }

@@ -39,6 +39,7 @@ typedef struct span {
     int64_t walks, pixels; /* pixels of the longest walk */
     int64_t step, reach;   /* source positions from pixel to pixel, from first to last tap */
     int64_t taps;          /* most taps of a walk */
+    int64_t all_taps;      /* of all walks */
     int64_t products;      /* in-bounds (pixel, tap) pairs */
     int64_t tiled;         /* pairs when each walk's pixels are rounded up to whole tiles, padding included but for what edges skip */
     int64_t source;        /* source extent */
@@ -72,6 +73,7 @@ static span source_span(const kw_problem *problem, int axis, int64_t tile, bool 
         kw_walk walk = kw_problem_walk(problem, axis, i);
         s.pixels = kw_max(s.pixels, walk.pixels);
         s.taps = kw_max(s.taps, walk.taps);
+        s.all_taps += walk.taps;
         s.tiled += kw_round_up(walk.pixels, tile) * walk.taps - (skip ? skipped(&walk, s.source, tile) : 0);
         if (walk.taps) {
             s.step = kw_max(s.step, walk.src_step);
@@ -84,22 +86,35 @@ static span source_span(const kw_problem *problem, int axis, int64_t tile, bool 
 /* How a problem is cut. */
 typedef struct cut {
     span depth, height, width;
-    int64_t rows, cols; /* of a block, whole tiles */
+    int64_t rows, cols; /* of a block, whole tiles where these end with rows */
     int64_t pixel;      /* bytes of a copied pixel */
     int64_t spare;      /* bytes behind a copied row */
+    bool flow;          /* tiles go on in the next row */
 } cut;
 
+static int64_t row_pixels(const cut *c) {
+    return (c->cols - 1) * c->width.step + c->width.reach + 1;
+}
+
 static int64_t row_bytes(const cut *c) {
-    return kw_round_up(((c->cols - 1) * c->width.step + c->width.reach + 1) * c->pixel + c->spare, KW_LINE);
+    return c->flow ? row_pixels(c) * c->pixel : kw_round_up(row_pixels(c) * c->pixel + c->spare, KW_LINE);
 }
 
 static int64_t slice_bytes(const cut *c, const kw_tile *tile) {
     int64_t rows = (c->rows - 1) * c->height.step + c->height.reach + 1;
-    return row_bytes(c) * (tile->rows == 1 ? kw_min(rows, c->height.source) : rows);
+    return row_bytes(c) * (tile->rows == 1 && !c->flow ? kw_min(rows, c->height.source) : rows);
 }
 
+/* The last tile of a flow reads behind the copy what it leaves out of its results. */
 static int64_t copy_bytes(const cut *c, const kw_tile *tile) {
-    return slice_bytes(c, tile) * kw_max(kw_min(c->depth.taps, c->depth.source), 1);
+    return slice_bytes(c, tile) * kw_max(kw_min(c->depth.taps, c->depth.source), 1) + (c->flow ? tile->cols * c->pixel : 0);
+}
+
+/* Pixels that are summed where tiles go on in the next row, for a tap of each axis. */
+static int64_t flow_pixels(const cut *c, int64_t tile) {
+    int64_t last = (c->height.pixels - 1) % c->rows + 1, blocks = kw_ceil_div(c->width.pixels, c->cols);
+    int64_t whole = kw_round_up((c->rows - 1) * row_pixels(c) + c->cols, tile);
+    return blocks * ((c->height.pixels - last) / c->rows * whole + kw_round_up((last - 1) * row_pixels(c) + c->cols, tile));
 }
 
 /* Narrows the block, rows first, until its copy fits the budget or the block is a tile. */
@@ -110,6 +125,71 @@ static void narrow(cut *c, const kw_tile *tile, int64_t budget) {
     while (copy_bytes(c, tile) > budget && c->cols > tile->cols) {
         c->cols = kw_round_up(c->cols / 2, tile->cols);
     }
+}
+
+/* What the cut of a problem depends on, besides its axes. */
+typedef struct cut_facts {
+    int64_t src, steps, shares, blocks;
+} cut_facts;
+
+/* Blocks without their rows. */
+static int64_t cells_of(const cut *c, const kw_problem *problem, int64_t shares) {
+    return problem->conv.n * shares * c->depth.walks * c->depth.pixels * c->height.walks * c->width.walks *
+           kw_ceil_div(c->width.pixels, c->cols);
+}
+
+/* As many rows as fit half of the second-level cache, and fewer where threads had no block. */
+static void cut_blocks(cut *c, const kw_direct *direct, const kw_problem *problem, const kw_target *target, const cut_facts *facts) {
+    const kw_tile *tile = &direct->tile;
+    c->rows = kw_round_up(direct->band ? kw_min(direct->band, c->height.pixels) : c->height.pixels, tile->rows);
+    c->cols = c->flow ? c->width.pixels : kw_round_up(c->width.pixels, tile->cols);
+    narrow(c, tile, target->l2 / 2);
+    while (cells_of(c, problem, facts->shares) * kw_ceil_div(c->height.pixels, c->rows) * facts->blocks < target->units &&
+           c->rows > tile->rows) {
+        c->rows = kw_round_up(c->rows / 2, tile->rows);
+    }
+    assert(c->rows % tile->rows == 0 && (c->flow || c->cols % tile->cols == 0));
+}
+
+/* Of tile registers, 16 pixels of a tile of 32 can be had alone. */
+static int64_t least_tile(const kw_tile_work *work, const kw_tile *tile) {
+    return work->amx && tile->cols == 2 * KW_AMX_ROWS ? KW_AMX_ROWS : tile->cols;
+}
+
+/* (pixel, tap) pairs of an output slice, rows of tiles and padding between rows included. */
+static double summed_pairs(const cut *c, const kw_tile_work *work, const kw_tile *tile) {
+    if (c->flow) {
+        return (double)flow_pixels(c, least_tile(work, tile)) * (double)c->height.all_taps * (double)c->width.all_taps;
+    }
+    return (double)(tile->rows == 1 ? c->height.products : c->height.tiled) * (double)c->width.tiled;
+}
+
+/* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. A strided forward
+ * convolution would sum the pixels that its stride leaves out. */
+static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
+                       const cut_facts *facts) {
+    const kw_tile *tile = &direct->tile;
+    cut c = {.depth = source_span(problem, 0, 1, false),
+             .height = source_span(problem, 1, tile->rows, false),
+             .width = source_span(problem, 2, least_tile(work, tile), tile->skip)};
+    if (tile->own) {
+        c.pixel = facts->steps * KW_TILE_STEP_BYTES(work->block);
+    } else if (direct->merge) {
+        c.pixel = facts->src * work->word;
+        c.spare = 4; /* the last step of a row's last pixel may end behind it */
+    } else {
+        c.pixel = kw_tile_pitch(4 * facts->steps, c.width.step, tile->cols);
+    }
+    cut flow = c;
+    flow.flow = true;
+    cut_blocks(&c, direct, problem, target, facts);
+    if (work->amx && c.height.step == 1 && c.width.step == 1) {
+        cut_blocks(&flow, direct, problem, target, facts);
+        if (20 * summed_pairs(&flow, work, tile) <= 19 * summed_pairs(&c, work, tile)) {
+            return flow;
+        }
+    }
+    return c;
 }
 
 void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
@@ -126,25 +206,8 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_tile_steps(&work, elements),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
-    cut c = {.depth = source_span(problem, 0, 1, false),
-             .height = source_span(problem, 1, tile->rows, false),
-             .width = source_span(problem, 2, tile->cols, tile->skip)};
-    c.rows = kw_round_up(direct->band ? kw_min(direct->band, c.height.pixels) : c.height.pixels, tile->rows);
-    c.cols = kw_round_up(c.width.pixels, tile->cols);
-    c.pixel = src * work.word;
-    if (tile->own) {
-        c.pixel = steps * KW_TILE_STEP_BYTES(work.block);
-    } else if (direct->merge) {
-        c.spare = 4; /* the last step of a row's last pixel may end behind it */
-    } else {
-        c.pixel = kw_tile_pitch(4 * steps, c.width.step, tile->cols);
-    }
-    narrow(&c, tile, target->l2 / 2);
-    int64_t cells = d->n * shares * c.depth.walks * c.depth.pixels * c.height.walks * c.width.walks * kw_ceil_div(c.width.pixels, c.cols);
-    while (cells * kw_ceil_div(c.height.pixels, c.rows) * blocks < target->units && c.rows > tile->rows) {
-        c.rows = kw_round_up(c.rows / 2, tile->rows);
-    }
-    assert(c.rows % tile->rows == 0 && c.cols % tile->cols == 0);
+    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, steps, shares, blocks});
+    int64_t cells = cells_of(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units);
 
     launch->stages = 2;
@@ -154,16 +217,16 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t copy_at = kw_round_up(KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block) + runs * KW_DIRECT_RUN_BYTES, KW_LINE);
     launch->thread_bytes = copy_at + copy_bytes(&c, tile) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
-        .block = {1, c.rows, c.cols},
+        .block = {c.rows, c.cols},
         .parts = parts,
         .pixel = c.pixel,
         .row = row_bytes(&c),
         .slice = slice_bytes(&c, tile),
         .copy_at = copy_at,
+        .flow = c.flow ? row_pixels(&c) : 0,
     };
 
-    double rows = (double)(tile->rows == 1 ? c.height.products : c.height.tiled);
-    double tap_pixels = (double)c.depth.products * rows * (double)c.width.tiled / (double)(direct->merge ? d->filter[2] : 1);
+    double tap_pixels = (double)c.depth.products * summed_pairs(&c, &work, tile) / (double)(direct->merge ? d->filter[2] : 1);
     double products = (double)(d->n * shares * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
     launch->multiply_adds = products * (double)work.instructions;
     launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
