@@ -216,13 +216,20 @@ KW_DEVICE void kw_finish_run(char *to, const kw_gpu_args *a, kw_place at, const 
     kw_store_values(to, values, count);
 }
 
-/* Of a result whose channels lie last, the place of an element, which is counted without gaps. Weights have neither channels nor rows. */
+/* Of a result whose channels lie last, or with KW_PLANES first, the place of an element, which is counted without gaps. Weights have neither channels nor rows. */
 KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 element) {
     kw_place p = {element, 0, 0, 0};
 #if KW_OP != KW_OP_CONV_BWD_WEIGHT
     kw_i64 channels = KW_OP == KW_OP_GEMM ? a->gn : a->groups * (KW_OP == KW_OP_CONV_BWD_DATA ? a->c : a->k);
+#if KW_PLANES
+    kw_i64 pixels = a->out[0] * a->out[1] * a->out[2], plane = element / pixels;
+    p.row = plane / channels;
+    p.channel = plane - p.row * channels;
+    p.row = p.row * pixels + element - plane * pixels;
+#else
     p.row = element / channels;
     p.channel = element - p.row * channels;
+#endif
 #endif
 #if KW_PITCHED
     p.element = kw_pitched_place(a, element);

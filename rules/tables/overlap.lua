@@ -23,6 +23,12 @@ local divided = {
     },
 }
 
+-- 1x1 filters on channels-first tensors as they are: rows are output channels.
+local planes = {
+    { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x256x64", 5 }, { "pingpong", "64x64x64", 8 },
+    { "pingpong", "64x128x64", 7 }, { "pingpong", "128x128x64", 6 }, { "cooperative", "256x64x64", 4 }, { "pingpong", "128x64x64", 8 },
+}
+
 -- Of any size: operands are copied to aligned rows first, and results leave element by element. The depth is divided where that is faster.
 local any_size = {
     { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "cooperative", "128x64x64", 4 }, { "pingpong", "64x64x64", 8 },
@@ -81,10 +87,10 @@ local function convolutions(op, first, last)
     local out = {}
     local weight = op == "conv_bwd_weight"
     for ndim = first, last do
-        local lists = { weight and {} or points(tiles), points(divided[weight and op or "conv"], 0), points(any_size, 0, 2, 1) }
-        for _, list in ipairs(lists) do
+        local lists = { weight and {} or points(tiles), points(divided[weight and op or "conv"], 0), points(any_size, 0, 2, 1), points(planes, 0) }
+        for i, list in ipairs(lists) do
             for _, p in ipairs(list) do
-                p.ndim = ndim
+                p.ndim, p.spec = ndim, i == 4 and "filter1x1_stride1_pad0" or nil
                 out[#out + 1] = p
             end
         end

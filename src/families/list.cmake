@@ -16,7 +16,7 @@ set(KW_SHARED_KERNEL_FILES
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c
     cpu/cpu_rules.c cpu/grouped_launch.c cpu/grouped_rules.c cpu/reorder.c cpu/emit/grouped_emit.c cpu/emit/tile.c
-    gpu/defines.c gpu/turned.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/image_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
+    gpu/defines.c gpu/turned.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/image_maps.c gpu/mma/plane_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
 
 function(kw_family name host)
@@ -40,7 +40,7 @@ kw_family(conv.direct_bwd_weight cpu/conv_direct_bwd_weight.c cpu/bwd_weight/arg
 kw_family(conv.any_groups_weight cpu/conv_any_groups.c)
 kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c)
 kw_family(conv.direct_block gpu/direct/conv_direct_block.c gpu/direct/args.h gpu/direct/direct.c gpu/direct/dense.h gpu/direct/grouped.h gpu/direct/weight.h)
-kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/backward.h gpu/igemm/feed.h gpu/igemm/igemm.c)
+kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/backward.h gpu/igemm/feed.h gpu/igemm/planes.h gpu/igemm/igemm.c)
 kw_family(gemm.mma gpu/mma/gemm_mma.c gpu/gemm/args.h gpu/gemm/feed.h gpu/gemm/gemm.c)
 kw_family(conv.reference_gpu gpu/reference/reference_gpu.c gpu/reference/args.h gpu/reference/reference.c)
 kw_family(gemm.reference_gpu gpu/reference/reference_gpu.c)

@@ -12,6 +12,7 @@
  * (prelude/row_groups.h), and the last tile of a group stores those that are the group's. Blocks without a tile have nothing to do. */
 #include "gpu/gemm/args.h"
 #define KW_KERNEL_PARAMS kw_gemm_mma_params
+#define KW_PLANES 0
 #include "kw_config.h"
 #include "gpu/matrix/fragment.h"
 

@@ -11,15 +11,24 @@
  * operand. */
 #include "gpu/igemm/args.h"
 #define KW_KERNEL_PARAMS kw_igemm_params
+/* Channels-first tensors of a 1x1 filter as they are: gpu/igemm/planes.h. */
+#define KW_PLANES ((KW_PIPE == KW_PIPE_COOPERATIVE || KW_PIPE == KW_PIPE_PINGPONG) && KW_SPEC == KW_SPEC_FILTER1X1_STRIDE1_PAD0)
 #include "kw_config.h"
 #include "gpu/matrix/fragment.h"
 
 #define KW_FORWARD (KW_OP == KW_OP_CONV_FWD)
 #define KW_DATA (KW_OP == KW_OP_CONV_BWD_DATA)
 #define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
+#if KW_PLANES
+#define KW_A_BY_ROWS KW_PLANES_A_BY_ROWS(KW_OP)
+#define KW_B_BY_ROWS KW_PLANES_B_BY_ROWS(KW_OP)
+#else
 #define KW_A_BY_ROWS KW_IGEMM_A_BY_ROWS(KW_OP)
+#endif
 #define KW_SPOTS (KW_DATA && KW_ALIGNS) /* gpu/igemm/feed.h */
+#if !KW_PLANES
 #define KW_B_BY_ROWS (KW_IGEMM_B_BY_ROWS(KW_OP) && !KW_SPOTS)
+#endif
 
 #define KW_PIXEL_ROWS (KW_EXPLICIT || KW_SPEC == KW_SPEC_FILTER1X1_STRIDE1_PAD0) /* pixels of x and y are the same */
 #define KW_POINTS (KW_PIXEL_ROWS || KW_SPEC == KW_SPEC_FILTER1X1_PAD0)           /* one tap, never beside the image */
@@ -31,7 +40,11 @@
 
 #if KW_OVERLAP
 #include "gpu/lib/overlap_layout.h"
+#if KW_PLANES
+#include "gpu/igemm/planes.h"
+#else
 #include "gpu/igemm/feed.h"
+#endif
 #include "gpu/lib/slices.h"
 #include "gpu/lib/overlap.h"
 #else

@@ -242,18 +242,23 @@ enum { KW_LANE_SUMS = KW_REPEAT_M * KW_ACC_N, KW_FINISH_AHEAD = KW_PIECE / (KW_L
 /* A lane has two neighbours each in two rows of an instruction's; with KW_ALIGNS rows begin anywhere, and they are taken one by one. What the
  * steps read for a piece's columns is asked for together, without a branch between, since each answer takes some hundred cycles; sums that are
  * beside the result go through the steps for nothing. */
-KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row) {
-    const int run = KW_ALIGNS ? 1 : 2;
+KW_DEVICE void kw_sums_finish_runs(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row, const int run) {
     int lane = kw_acc_lane(), first = kw_acc_col(lane, 0);
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         kw_i64 row_at[2], line[2];
         int ok[2] = {1, 1};
+#if KW_PLANES_RESULT
+        int channel[2];
+#endif
         KW_UNROLL
         for (int half = 0; half < 2; half++) {
             int row = first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half);
             row_at[half] = kw_result_row(a, work, row, &ok[half]);
-#if KW_PITCHED
+#if KW_PLANES_RESULT
+            channel[half] = kw_plane_channel(a, work, row);
+            line[half] = (kw_i64)kw_plane_image(a, work) * kw_plane_pixels(a);
+#elif KW_PITCHED
             line[half] = work->batch * a->gm + work->row + row;
 #else
             line[half] = KW_OP == KW_OP_CONV_BWD_WEIGHT ? 0 : kw_place_of(a, row_at[half]).row;
@@ -270,18 +275,32 @@ KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums
                 KW_UNROLL
                 for (int n = 0; n < KW_FINISH_AHEAD; n += run) {
                     int e = from + n, half = e / 2 % 2, col = e / 4 * 8 + e % 2;
+#if KW_PLANES_RESULT
+                    kw_place at = {row_at[half] + col_at + col, channel[half], line[half] + col_at + col, 1, col >= cols, !ok[half]};
+#else
                     kw_place at = {
                         row_at[half] + col_at + col, kw_work_channel(a, work) + col_at + col, line[half], 0, !ok[half], col >= cols};
+#endif
                     kw_extras_load(&extras[n], a, at, run);
                 }
                 KW_UNROLL
                 for (int n = 0; n < KW_FINISH_AHEAD; n++) {
                     kw_sum *sum = &sums->at[i].e[piece / 2 + from + n];
-                    *sum = kw_steps_apply(&extras[n / run * run], (float)*sum, n % run, 0);
+                    *sum = kw_steps_apply(&extras[n / run * run], (float)*sum, n % run, KW_PLANES_RESULT);
                 }
             }
         }
     }
+}
+
+KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row) {
+#if KW_PLANES_RESULT
+    if (kw_plane_pixels(a) % 2) {
+        kw_sums_finish_runs(a, work, sums, first_row, 1);
+        return;
+    }
+#endif
+    kw_sums_finish_runs(a, work, sums, first_row, KW_ALIGNS ? 1 : 2);
 }
 #endif
 
@@ -463,6 +482,37 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
 }
 #endif
 
+#if KW_PLANES_RESULT
+/* Of channels whose pixels begin at no multiple of 16 bytes: runs of a row that they begin at. A wave has 16 rows. */
+KW_DEVICE void kw_piece_store_runs(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col,
+                                   const int run) {
+    const int runs = KW_PIECE / run, rows = runs < KW_WAVE ? KW_WAVE / runs : 1;
+    int col = kw_lane() % runs * run, cols;
+    kw_i64 first = kw_result_col(a, work, first_col, &cols);
+    KW_ROLLED
+    for (int i = runs < KW_WAVE ? kw_lane() / runs : 0; i < 16; i += rows) {
+        int row = kw_wave() % 4 * 16 + i, ok = 1;
+        char *to = kw_result(a) + (kw_result_row(a, work, first_row + row, &ok) + first) * 2;
+        KW_UNROLL
+        for (int more = 0; more < KW_PIECE; more += KW_WAVE * run) {
+            int at = col + more;
+            kw_u32 w[2];
+            kw_load_run(w, piece + kw_piece_at(row, at / 8) + at % 8 * 2, run * 2);
+            if (ok && at < cols) kw_store_run(to + at * 2, w, run * 2);
+        }
+    }
+}
+
+KW_DEVICE void kw_piece_store_plane(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+    if (kw_plane_pixels(a) % 4 == 0)
+        kw_piece_store_runs(a, work, piece, first_row, first_col, 4);
+    else if (kw_plane_pixels(a) % 2 == 0)
+        kw_piece_store_runs(a, work, piece, first_row, first_col, 2);
+    else
+        kw_piece_store_runs(a, work, piece, first_row, first_col, 1);
+}
+#endif
+
 #if KW_STORES_FIRST
 /* Of the result, positions of an image; and a lane's 8 rows of a piece, the first one's number among all pixels. */
 KW_DEVICE int kw_first_positions(const kw_gpu_args *a) {
@@ -515,6 +565,9 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
     rows = kw_feed_strides(a) == 1;
 #endif
     bulk = rows && !KW_ALIGNS && !KW_STORES_FIRST;
+#if KW_PLANES_RESULT
+    bulk = kw_plane_pixels(a) % 8 == 0;
+#endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int boxes = bulk; /* of this piece; a group of copies is counted all the same, so that the wait for a piece's last reader holds */
@@ -538,6 +591,9 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
 #if KW_ALIGNS
             kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
+#endif
+#if KW_PLANES_RESULT
+            if (!bulk) kw_piece_store_plane(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
 #if KW_STORES_FIRST
             if (rows) kw_piece_store_first(a, work, piece, first_row + i * KW_INST_M, col, image);
@@ -572,8 +628,8 @@ KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
 }
 
 /* In runs that rows of the result begin at. */
-KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
-    const int run = KW_ALIGNS ? 1 : 8;
+KW_DEVICE void kw_piece_store_runs(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col,
+                                   const int run) {
     KW_ROLLED
     for (int at = kw_thread() % KW_GROUP_THREADS * run; at < KW_PIECE * KW_PIECE; at += KW_GROUP_THREADS * run) {
         int row = at / KW_PIECE, col = at % KW_PIECE, ok = 1, cols;
@@ -582,6 +638,16 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
         kw_load_run(w, piece + row * KW_BYTES_ROW + col, run);
         if (ok && col < cols) kw_store_run(kw_result(a) + to, w, run);
     }
+}
+
+KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+#if KW_PLANES_RESULT
+    if (kw_plane_pixels(a) % 8) {
+        kw_piece_store_runs(a, work, piece, first_row, first_col, 1);
+        return;
+    }
+#endif
+    kw_piece_store_runs(a, work, piece, first_row, first_col, KW_ALIGNS ? 1 : 8);
 }
 
 KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, const kw_sums *sums, int group, int first_row, int *turn) {
@@ -598,6 +664,8 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
     }
 }
 #endif
+
+#define KW_ROWS_ANYWHERE (KW_ALIGNS || KW_PLANES_RESULT) /* the result's rows begin at any element */
 
 /* Sums as they are, to the result or to a slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together
  * they are stored where rows of the result begin at them. */
@@ -620,8 +688,8 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
                 const kw_sum *sum = &sums->at[i].e[part / 2 * (KW_PIECE / 2) + col / 2 + 2 * half];
                 kw_u32 w[2];
                 w[0] = kw_bits(sum[0]), w[1] = kw_bits(sum[1]);
-                if (col < cols) kw_store_run(to + col * 4, w, KW_ALIGNS ? 4 : 8);
-                if (KW_ALIGNS && col + 1 < cols) kw_store_run(to + col * 4 + 4, w + 1, 4);
+                if (col < cols) kw_store_run(to + col * 4, w, KW_ROWS_ANYWHERE ? 4 : 8);
+                if (KW_ROWS_ANYWHERE && col + 1 < cols) kw_store_run(to + col * 4 + 4, w + 1, 4);
             }
         }
     }

@@ -95,8 +95,8 @@
 
 #define KW_PIECE_BYTES (KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
 #define KW_STAGES_BYTES (KW_STAGES * (KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_TILE_N) + KW_STAGE_BARRIER_BYTES))
-#define KW_PHASES_MAX 16                                                            /* of strided backward data */
-#define KW_FACTS_BYTES (KW_OP == KW_OP_CONV_BWD_DATA ? 40 + 52 * KW_PHASES_MAX : 0) /* kw_facts of gpu/igemm/backward.h */
+#define KW_PHASES_MAX 16                                                                          /* of strided backward data */
+#define KW_FACTS_BYTES (KW_OP == KW_OP_CONV_BWD_DATA && !KW_PLANES ? 40 + 52 * KW_PHASES_MAX : 0) /* kw_facts of gpu/igemm/backward.h */
 #define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
 #define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */
 #define KW_HALF_LDS 115712
@@ -108,8 +108,11 @@
 /* With one element an access: operands whose rows are no multiple of 16 bytes are copied first (gpu/lib/align.h), each copy at a multiple of
  * 128 bytes, and results leave element by element. */
 #define KW_ALIGNS (KW_OVERLAP && KW_VEC_A == 1)
-/* Of channels-first problems: results of 16 bits that pass shared memory leave with their channels first. */
-#define KW_STORES_FIRST (KW_CHANNELS_FIRST && KW_OVERLAP && KW_PASSES && !KW_ALIGNS && KW_OUT_BYTES == 2 && KW_OP != KW_OP_CONV_BWD_WEIGHT)
+/* Of channels-first problems: results of 16 bits that pass shared memory leave with their channels first. Of KW_PLANES (gpu/igemm/planes.h) those that
+ * have pixels as columns. */
+#define KW_STORES_FIRST                                                                                                                    \
+    (KW_CHANNELS_FIRST && KW_OVERLAP && KW_PASSES && !KW_ALIGNS && !KW_PLANES && KW_OUT_BYTES == 2 && KW_OP != KW_OP_CONV_BWD_WEIGHT)
+#define KW_PLANES_RESULT (KW_PLANES && KW_OP != KW_OP_CONV_BWD_WEIGHT)
 #define KW_COPY_RUN (KW_ACCESS_BYTES / KW_BYTES)
 #define KW_COPIES_AT(bytes) (KW_CEIL(bytes, 128) * 128)
 #define KW_SUM_SETS (KW_BYTES == 1 ? 2 : 1) /* of a thread: the tile's, and where the instruction's are short of bits a step's */

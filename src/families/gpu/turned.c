@@ -100,6 +100,11 @@ static void turn_extras(const kw_problem *problem, const kw_target *target, kw_l
     }
 }
 
+void kw_turned_weights(const kw_turn *turn, const kw_target *target, kw_launch *launch) {
+    place_copy(turn, true, launch);
+    insert_turn(turn, 0, true, target, launch);
+}
+
 void kw_turned_launch(kw_launch_own *own, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     if (!config->first) {
         own(config, problem, target, launch);
@@ -109,6 +114,9 @@ void kw_turned_launch(kw_launch_own *own, const kw_config *config, const kw_prob
     last.layout = KW_CHANNELS_LAST;
     own(config, &last, target, launch);
     launch->turning.is = true; /* own() may have said more of it */
+    if (launch->turning.none) {
+        return;
+    }
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
         kw_turn turn = turn_of(problem, (kw_tensor)t);
         bool result = t == (int)kw_problem_result(problem), packs = t == KW_W && !result;

@@ -60,7 +60,7 @@ static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t
 static kw_mma_grid igemm_grid(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
     const kw_conv_dims *d = &problem->conv;
     if (kw_mma_overlaps(mma)) {
-        return kw_mma_image_grid(mma, problem);
+        return kw_mma_planes(mma) ? kw_mma_plane_grid(mma, problem) : kw_mma_image_grid(mma, problem);
     }
     int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3];
     kw_problem_output(out, problem);
@@ -183,7 +183,19 @@ static bool image_has_pieces(const kw_rule_case *c) {
 
 static bool image_is_walked(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return !kw_mma_overlaps(mma) || kw_mma_walks_image(mma, c->problem);
+    return !kw_mma_overlaps(mma) || kw_mma_planes(mma) || kw_mma_walks_image(mma, c->problem);
+}
+
+static bool planes_first(const kw_rule_case *c) {
+    return !kw_mma_planes(c->decoded) || c->problem->layout == KW_CHANNELS_FIRST;
+}
+
+static bool planes_groups(const kw_rule_case *c) {
+    return !kw_mma_planes(c->decoded) || kw_mma_planes_have_groups(c->problem);
+}
+
+static bool planes_aligned(const kw_rule_case *c) {
+    return !kw_mma_planes(c->decoded) || kw_mma_planes_are_aligned(c->problem);
 }
 
 static bool igemm_tiles_counted(const kw_rule_case *c) {
@@ -207,6 +219,16 @@ static const kw_rule igemm_fits_rules[] = {
      "each of 1, 2 or 3 axes; conv_bwd_weight: fewer "
      "than 2^21 channels",
      image_is_walked},
+    {"planes_first",
+     "pipe=cooperative and pingpong with spec=filter1x1_stride1_pad0 read channels-first tensors as they are, and no others; "
+     "spec=default serves both layouts",
+     planes_first},
+    {"planes_groups",
+     "spec=filter1x1_stride1_pad0 of pipe=cooperative and pingpong has one group, or groups of whole blocks of 64 channels", planes_groups},
+    {"planes_aligned",
+     "of images that are no multiple of 8 pixels, spec=filter1x1_stride1_pad0 of pipe=cooperative and pingpong has no "
+     "conv_bwd_weight, and conv_fwd of c/g a multiple of 64; spec=default serves any, by turned copies",
+     planes_aligned},
     {"tiles_counted", KW_TILES_COUNTED_WHY, igemm_tiles_counted},
     {0},
 };
@@ -236,7 +258,9 @@ void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const k
     if (mma.pipe == KW_PIPE_TMA) {
         describe_igemm_operands(config, &mma, problem, launch);
     }
-    if (kw_mma_overlaps(&mma)) {
+    if (kw_mma_planes(&mma)) {
+        kw_mma_plane_maps(&mma, problem, target, launch);
+    } else if (kw_mma_overlaps(&mma)) {
         kw_mma_image_maps(&mma, problem, launch);
     }
     if (config->first && kw_mma_stores_first(&mma) && strides_of_result(problem) == 1 &&

@@ -67,8 +67,8 @@ static bool split_image_direction(const kw_rule_case *c) {
 /* Copies by the hardware know one image, any filter, and nothing of merged groups. */
 static bool overlap_image(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return !kw_mma_overlaps(mma) ||
-           (mma->spec == KW_SPEC_DEFAULT && mma->merge == 1 && !mma->explicit_gemm && !mma->split_image && !mma->two_stage);
+    bool spec = mma->spec == KW_SPEC_DEFAULT || (kw_mma_planes(mma) && !kw_mma_aligns(mma));
+    return !kw_mma_overlaps(mma) || (spec && mma->merge == 1 && !mma->explicit_gemm && !mma->split_image && !mma->two_stage);
 }
 
 const kw_rule kw_igemm_valid_rules[] = {
@@ -88,7 +88,10 @@ const kw_rule kw_igemm_valid_rules[] = {
      "conv_fwd with merged groups or spec=filter3x3 loads single elements, which pipe=comp_async, basic_async_v1 and gather cannot",
      async_channels},
     {"filter3x3", "spec=filter3x3 is for conv_fwd", filter3x3_direction},
-    {"overlap_image", "pipe=cooperative and pingpong are for spec=default, merge=1, explicit=0, split_image=0, two_stage=0", overlap_image},
+    {"overlap_image",
+     "pipe=cooperative and pingpong are for merge=1, explicit=0, split_image=0, two_stage=0 and spec=default, or with vectors of 8 "
+     "spec=filter1x1_stride1_pad0",
+     overlap_image},
     {"split_image", "split_image is for conv_fwd with 32-bit offsets; other directions reach large tensors by index=64",
      split_image_direction},
     {0},

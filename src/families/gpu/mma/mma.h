@@ -134,6 +134,8 @@ bool kw_mma_shares_instruction(const kw_mma *mma);
 bool kw_mma_overlaps(const kw_mma *mma);
 /* Whether results leave by bulk stores, for which there is a map: 16 bits each, in rows of whole 16 bytes. Others leave by threads. */
 bool kw_mma_stores_boxes(const kw_mma *mma);
+/* Whether channels-first tensors of a 1x1 filter are read and written as they are (kernels/gpu/igemm/planes.h). */
+bool kw_mma_planes(const kw_mma *mma);
 /* Of channels-first problems: whether a kernel writes results with their channels first, where they are neither parts nor a stride apart. */
 bool kw_mma_stores_first(const kw_mma *mma);
 /* Waves that multiply, and all waves of a block: some pipes add waves that only load. */
@@ -183,6 +185,12 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
 kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem);
 /* Whether bulk copies can walk over the problem's image: groups, strides, and the bits of what bounds it and of taps' offsets. */
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem);
+/* The same with kw_mma_planes(), behind kw_mma_launch(). */
+void kw_mma_plane_maps(const kw_mma *mma, const kw_problem *problem, const kw_target *target, kw_launch *launch);
+kw_mma_grid kw_mma_plane_grid(const kw_mma *mma, const kw_problem *problem);
+/* Whether its groups are whole blocks of channels; and whether its maps can describe images of so many pixels. */
+bool kw_mma_planes_have_groups(const kw_problem *problem);
+bool kw_mma_planes_are_aligned(const kw_problem *problem);
 /* Stages, blocks, workspace and the params of kernels/gpu/lib/work_params.h. */
 /* With kw_mma_aligns(), behind kw_mma_launch() and with the maps of both operands: the stage that copies them, so many rows of each, and
  * maps of the copies. Of a product the maps say what is copied. */

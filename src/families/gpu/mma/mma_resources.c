@@ -13,6 +13,7 @@
 #define KW_BYTES ((int64_t)mma->bytes)
 #define KW_OUT_BYTES kw_dtype_size(mma->output)
 #define KW_CHANNELS_FIRST 1 /* only asked of such problems */
+#define KW_PLANES kw_mma_planes(mma)
 #define KW_TILE_M ((int64_t)mma->tile[0])
 #define KW_TILE_N ((int64_t)mma->tile[1])
 #define KW_TILE_K ((int64_t)mma->tile[2])

@@ -13,6 +13,7 @@
 #define GROUPS "wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
 
 #define COOPERATIVE "pipe=cooperative stages=4 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1 "
+#define PLANES "spec=filter1x1_stride1_pad0 " COOPERATIVE
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
 #define SINGLES "vec_a=1 vec_b=1 vec_c=1 "
 #define TURNED                                                                                                                             \
@@ -44,6 +45,7 @@ static const rule_example igemm_examples[] = {
     {"overlap_epilogue", "conv_bwd_data fp16 out=fp32", "vec_a=1 vec_b=1 vec_c=1 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_fwd fp16", "explicit=1 spec=filter1x1_stride1_pad0 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_bwd_weight fp16", "two_stage=1 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_image", "conv_fwd fp16", "spec=filter1x1_stride1_pad0 " SINGLES COOPERATIVE, "sm_90", NULL},
     {"lds_stages", "conv_fwd fp16", "stages=3", "gfx942", NULL},
     {"tile_by_waves", "conv_fwd fp16", "tile_m=96", "gfx942", NULL},
     {"instruction_shape", "conv_fwd fp16", "inst_m=4 inst_n=64", "gfx942", NULL},
@@ -106,6 +108,13 @@ static const rule_example igemm_examples[] = {
     {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i300x300 f3x3 d128x128"},
     {"", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i300x300 f3x3 p1x1 d32x32"},
     {"image_walk", "conv_bwd_weight fp16", COOPERATIVE, "sm_90", "conv_bwd_weight fp16 nhwgc n1 c2097152 k8 i3x3 f1x1"},
+    {"", "conv_fwd fp16", PLANES, "sm_90", "conv_fwd fp16 ngchw n2 c64 k64 i7x7 f1x1 epilogue=bias+add"},
+    {"planes_first", "conv_fwd fp16", PLANES, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f1x1"},
+    {"planes_groups", "conv_bwd_data fp16", PLANES, "sm_90", "conv_bwd_data fp16 ngchw n2 g2 c64 k64 i8x8 f1x1"},
+    {"", "conv_bwd_data fp16", PLANES, "sm_90", "conv_bwd_data fp16 ngchw n2 g2 c128 k128 i7x7 f1x1"},
+    {"planes_aligned", "conv_fwd fp16", PLANES, "sm_90", "conv_fwd fp16 ngchw n2 c72 k64 i14x14 f1x1"},
+    {"", "conv_fwd fp16", PLANES, "sm_90", "conv_fwd fp16 ngchw n2 c72 k64 i4x14 f1x1"},
+    {"planes_aligned", "conv_bwd_weight fp16", PLANES, "sm_90", "conv_bwd_weight fp16 ngchw n2 c64 k64 i14x14 f1x1"},
     {"tiles_counted", "conv_fwd fp16", "index=64", "gfx942", "conv_fwd fp16 nhwgc g65536 n8192 c524288 k524288 i16x16 f1x1"},
     {0},
 };
