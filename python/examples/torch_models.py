@@ -1,6 +1,9 @@
 """Five small PyTorch models, each given to kernelwright.torch.optimize; the table says what was replaced and what the whole model gained.
 
-python torch_models.py [--mode inference|training] [--threads N] [--turns N] [--plans shortlist|predict] [MODEL ...]
+python torch_models.py [--mode inference|training] [--device cpu|cuda] [--dtype fp32|bf16|fp16] [--batch N] [--threads N] [--turns N]
+                       [--plans shortlist|predict] [MODEL ...]
+
+batch is that of the images; the decoder has two rows.
 """
 
 import argparse
@@ -112,6 +115,7 @@ def decoder():
     return Decoder(), torch.randn(2, 512)
 
 
+TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
 MODELS = {"resnext": resnext, "mobilenet": mobilenet, "convnext": convnext, "video": video, "decoder": decoder}
 
 
@@ -120,20 +124,29 @@ def main():
     arguments.add_argument("--mode", default="inference")
     arguments.add_argument("--threads", type=int, default=1)
     arguments.add_argument("--turns", type=int, default=21)
+    arguments.add_argument("--device", default="cpu")
+    arguments.add_argument("--dtype", default="fp32", choices=TYPES)
+    arguments.add_argument("--batch", type=int, default=1)
     arguments.add_argument("--plans", default="shortlist")
     arguments.add_argument("models", nargs="*", default=list(MODELS))
     said = arguments.parse_args()
     torch.set_num_threads(said.threads)
+    torch.backends.cudnn.benchmark = True  # PyTorch's best, too
     for name in said.models:
         torch.manual_seed(0)
         model, example = MODELS[name]()
+        if example.dim() > 2 and said.batch > 1:
+            shape = (said.batch, *example.shape[1:])
+            last = example.is_contiguous(memory_format=torch.channels_last) if example.dim() == 4 else False
+            example = torch.randn(shape).contiguous(memory_format=torch.channels_last if last else torch.contiguous_format)
+        model, example = model.to(said.device, TYPES[said.dtype]), example.to(said.device, TYPES[said.dtype])
         model.train(said.mode == "training")
         before = model(example)
         with kwt.plan_mode(said.plans):
             report = kwt.optimize(model, example, mode=said.mode, turns=said.turns)
         with torch.no_grad() if said.mode == "inference" else torch.enable_grad():
             off = (model(example) - before).abs().max() / before.abs().max()
-        print(f"\n## {name}, {said.mode}\n\n{report}\nOff what it gave before by {off.item():.1e} of the largest value.", flush=True)
+        print(f"\n## {name}, {said.mode}, {said.dtype} on {said.device}\n\n{report}\nOff what it gave before by {off.item():.1e} of the largest value.", flush=True)
 
 
 if __name__ == "__main__":

@@ -100,11 +100,18 @@ static const char *device_name(dl_device device, char text[32]) {
     return text;
 }
 
-static int check(lend *lent, const lend_wanted *wanted, const facts *f) {
+static int check_device(dl_device device, const lend_wanted *wanted) {
     char have[32], want[32];
-    if (!same_device(lent->device, wanted->device)) {
-        PyErr_Format(lend_error, "%s: lies on device %s, and the plan is for %s; move it there", wanted->name,
-                     device_name(lent->device, have), device_name(wanted->device, want));
+    if (!same_device(device, wanted->device)) {
+        PyErr_Format(lend_error, "%s: lies on device %s, and the plan is for %s; move it there", wanted->name, device_name(device, have),
+                     device_name(wanted->device, want));
+        return -1;
+    }
+    return 0;
+}
+
+static int check(lend *lent, const lend_wanted *wanted, const facts *f) {
+    if (check_device(lent->device, wanted)) {
         return -1;
     }
     if (wanted->written && f->read_only) {
@@ -233,7 +240,7 @@ static int of_tensor(lend *lent, const dl_tensor *tensor, bool read_only, const 
 }
 
 /* The table of a type, looked up once a type: types stay alive here, so their addresses stay theirs. */
-static const dl_exchange *exchange_of(PyObject *array) {
+const dl_exchange *lend_exchange(PyObject *array) {
     static struct {
         PyTypeObject *type;
         const dl_exchange *exchange;
@@ -315,6 +322,25 @@ static int of_capsule(lend *lent, PyObject *array, const lend_wanted *wanted, Py
     return of_tensor(lent, &lent->managed->tensor, false, wanted);
 }
 
+/* Where an array says that it lies; false where it does not say. An exception that was set stays. */
+static bool asked_device(PyObject *array, dl_device *device) {
+    PyObject *type, *value, *trace;
+    int kind = 0, id = 0;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *answer = PyObject_CallMethod(array, "__dlpack_device__", NULL);
+    bool said = answer && PyTuple_Check(answer) && PyTuple_Size(answer) == 2;
+    if (said) {
+        kind = (int)PyLong_AsLong(PyTuple_GetItem(answer, 0)); /* also where it is an enumerator */
+        id = (int)PyLong_AsLong(PyTuple_GetItem(answer, 1));
+        said = !PyErr_Occurred();
+    }
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+    Py_XDECREF(answer);
+    *device = (dl_device){kind, id};
+    return said;
+}
+
 /* JAX's arrays never change, though not every release says so. */
 static bool is_immutable(PyObject *array) {
     PyObject *module = PyObject_GetAttrString((PyObject *)Py_TYPE(array), "__module__");
@@ -329,15 +355,24 @@ static bool is_immutable(PyObject *array) {
 
 int lend_begin(lend *lent, PyObject *array, const lend_wanted *wanted, PyObject *stream) {
     char name[64];
+    dl_device device;
     memset(lent, 0, sizeof *lent);
-    if (PyObject_CheckBuffer(array)) {
+    lent->exchange = wanted->device.type == DL_CPU ? NULL : lend_exchange(array);
+    if (!lent->exchange && PyObject_CheckBuffer(array)) {
         if (!PyObject_GetBuffer(array, &lent->buffer, PyBUF_RECORDS_RO)) {
             lent->buffered = true;
             return of_buffer(lent, wanted);
         }
-        return of_bits(lent, array, wanted);
+        bool elsewhere = asked_device(array, &device) && device.type != DL_CPU; /* JAX: no buffer, for it lies on a GPU */
+        if (!elsewhere) {
+            return of_bits(lent, array, wanted);
+        }
+        PyErr_Clear();
+        if (check_device(device, wanted)) {
+            return -1;
+        }
     }
-    lent->exchange = exchange_of(array);
+    lent->exchange = lent->exchange ? lent->exchange : lend_exchange(array);
     if (lent->exchange) {
         return of_exchange(lent, array, wanted);
     }

@@ -50,6 +50,9 @@ typedef struct lend {
 int lend_begin(lend *lent, PyObject *array, const lend_wanted *wanted, PyObject *stream);
 void lend_end(lend *lent);
 
+/* The exchange API of an array's library, or NULL. */
+const dl_exchange *lend_exchange(PyObject *array);
+
 /* A new array of a library with the exchange API, laid out as the view says. *data: its memory. */
 PyObject *lend_allocate(const dl_exchange *exchange, dl_device device, kw_dtype dtype, const lend_view *view, char **data);
 

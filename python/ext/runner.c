@@ -26,7 +26,7 @@ typedef struct runner {
     PyObject_HEAD kw_plan *plan;
     kw_context *context;
     PyObject *owner;
-    PyObject *allocate, *finish; /* of Python: result arrays of libraries without the exchange API */
+    PyObject *allocate, *finish, *stream_of; /* of Python, for libraries without the exchange API: result arrays, the stream to work in */
     kw_problem problem;
     dl_device device;
     bool gpu, lets_go;
@@ -147,13 +147,13 @@ static PyObject *raise_failure(const kw_error *err) {
 }
 
 static int runner_init(PyObject *object, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"plan", "context", "problem", "device", "owner", "allocate", "finish", NULL};
+    static char *names[] = {"plan", "context", "problem", "device", "owner", "allocate", "finish", "stream_of", NULL};
     runner *self = (runner *)object;
     unsigned long long plan = 0, context = 0, problem = 0;
     int type = 0, id = 0;
-    PyObject *owner = NULL, *allocate = NULL, *finish = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKK(ii)OOO", names, &plan, &context, &problem, &type, &id, &owner, &allocate,
-                                     &finish)) {
+    PyObject *owner = NULL, *allocate = NULL, *finish = NULL, *stream_of = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "KKK(ii)OOOO", names, &plan, &context, &problem, &type, &id, &owner, &allocate, &finish,
+                                     &stream_of)) {
         return -1;
     }
     if (self->plan) {
@@ -167,6 +167,7 @@ static int runner_init(PyObject *object, PyObject *args, PyObject *kwargs) {
     self->owner = Py_NewRef(owner);
     self->allocate = Py_NewRef(allocate);
     self->finish = Py_NewRef(finish);
+    self->stream_of = Py_NewRef(stream_of);
     self->gpu = kw_context_is_gpu(self->context);
     self->lets_go = type == DL_CPU && (self->gpu || kw_problem_flops(&self->problem) > LONG_FLOPS);
     fill_operands(self);
@@ -196,6 +197,7 @@ static void runner_dealloc(PyObject *object) {
     }
     Py_CLEAR(self->allocate);
     Py_CLEAR(self->finish);
+    Py_CLEAR(self->stream_of);
     Py_CLEAR(self->owner);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);
@@ -211,7 +213,8 @@ typedef struct call {
     const dl_exchange *exchange; /* of the arrays, where they have it */
     PyObject *stream_word;       /* for __dlpack__(stream=); NULL: none */
     void *stream;
-    void *own; /* workspace of this call alone */
+    bool waits; /* it has no stream, and returns when the result is written */
+    void *own;  /* workspace of this call alone */
     dl_versioned *lent_workspace;
     bool took;
 } call;
@@ -265,22 +268,73 @@ static int refuse_overlap(call *c) {
     return 0;
 }
 
-/* Which stream: said, or the one that the arrays' library works in now. The default one has a number of its own here. */
-static int find_stream(call *c, PyObject *stream) {
-    runner *self = c->self;
-    if (self->device.type == DL_CPU) {
-        return 0;
-    }
-    if (stream && stream != Py_None) {
-        c->stream = PyLong_AsVoidPtr(stream);
-        if (!c->stream && PyErr_Occurred()) {
+/* A stream by its number, or as PyTorch's, CuPy's or another library's object: 0, or -1 with an exception set. */
+static int stream_number(const runner *self, PyObject *stream, void **out) {
+    static const char *const devices[] = {"device_index", "device_id"}, *const numbers[] = {"cuda_stream", "ptr"};
+    PyObject *number = PyLong_Check(stream) ? Py_NewRef(stream) : NULL;
+    for (size_t i = 0; i < 2 && !number; i++) {
+        PyObject *device = PyObject_HasAttrString(stream, numbers[i]) ? PyObject_GetAttrString(stream, devices[i]) : NULL;
+        long id = device && PyLong_Check(device) ? PyLong_AsLong(device) : -1;
+        Py_XDECREF(device);
+        PyErr_Clear();
+        if (id >= 0 && id != self->device.id) {
+            PyErr_Format(lend_error, "stream: is of device %ld, and the plan is for %d; give one of that device", id, (int)self->device.id);
             return -1;
         }
-    } else if (c->exchange && c->exchange->current_stream(self->device.type, self->device.id, &c->stream)) {
+        number = PyObject_GetAttrString(stream, numbers[i]);
+        PyErr_Clear();
+    }
+    bool known = number && PyLong_Check(number);
+    *out = known ? PyLong_AsVoidPtr(number) : NULL;
+    Py_XDECREF(number);
+    if (!known || (!*out && PyErr_Occurred()) || (intptr_t)*out < 0) {
+        PyErr_Clear();
+        PyErr_Format(lend_error, "stream: %R is no stream; give its number, or PyTorch's or CuPy's object", stream);
         return -1;
     }
-    c->stream = c->stream ? c->stream : (void *)1;
     return 0;
+}
+
+/* What the arrays' library works in now: asked by the exchange API, or of Python, which says None where the call has to wait itself. */
+static int current_stream(call *c, PyObject *const arrays[]) {
+    runner *self = c->self;
+    PyObject *list = PyTuple_New(self->operands), *answer = NULL;
+    for (int i = 0; i < self->operands; i++) {
+        const dl_exchange *exchange = arrays[i] ? lend_exchange(arrays[i]) : NULL;
+        if (exchange) {
+            Py_XDECREF(list);
+            return exchange->current_stream(self->device.type, self->device.id, &c->stream);
+        }
+        if (list) {
+            PyTuple_SetItem(list, i, Py_NewRef(arrays[i] ? arrays[i] : Py_None));
+        }
+    }
+    answer = list ? PyObject_CallFunctionObjArgs(self->stream_of, list, NULL) : NULL;
+    Py_XDECREF(list);
+    c->waits = answer == Py_None;
+    int failed = !answer || (!c->waits && stream_number(self, answer, &c->stream)) ? -1 : 0;
+    Py_XDECREF(answer);
+    return failed;
+}
+
+/* Which stream: said, or the arrays' own. The default one has a number of its own here, and what is asked by __dlpack__ is to be ready in it. */
+static int find_stream(call *c, PyObject *stream, PyObject *const arrays[]) {
+    runner *self = c->self;
+    bool said = stream && stream != Py_None;
+    if (self->device.type == DL_CPU) {
+        if (said) {
+            PyErr_SetString(lend_error, "stream: the plan runs on the host, which has none; leave it out");
+        }
+        return said ? -1 : 0;
+    }
+    if (said ? stream_number(self, stream, &c->stream) : current_stream(c, arrays)) {
+        return -1;
+    }
+    if (!c->waits) {
+        c->stream = c->stream ? c->stream : (void *)1;
+        c->stream_word = PyLong_FromVoidPtr(self->device.type == DL_ROCM && c->stream == (void *)1 ? NULL : c->stream);
+    }
+    return c->waits || c->stream_word ? 0 : -1;
 }
 
 static void *stream_workspace(runner *self, void *stream, int64_t bytes) {
@@ -351,12 +405,12 @@ static int find_workspace(call *c) {
     return 0;
 }
 
-static int launch(call *c, PyObject *stream) {
+static int launch(call *c) {
     runner *self = c->self;
     kw_error err;
     kw_status status;
     err.status = KW_OK;
-    if (refuse_overlap(c) || find_stream(c, stream) || find_workspace(c)) {
+    if (refuse_overlap(c) || find_workspace(c)) {
         return -1;
     }
     c->tensors.size = sizeof c->tensors;
@@ -387,22 +441,20 @@ static void call_end(call *c) {
     if (c->lent_workspace) {
         c->lent_workspace->deleter(c->lent_workspace);
     }
+    Py_XDECREF(c->stream_word);
 }
 
-/* Who asks by __dlpack__ gets memory that is ready in the stream of this call: said, or CUDA's default, which for ROCm is 0. */
-static void call_begin(call *c, runner *self, PyObject *stream) {
+static void call_begin(call *c, runner *self) {
     c->self = self;
     c->begun = 0;
     memset(&c->tensors, 0, sizeof c->tensors);
     c->exchange = NULL;
     c->stream = NULL;
+    c->waits = false;
     c->own = NULL;
     c->lent_workspace = NULL;
     c->took = false;
     c->stream_word = NULL;
-    if (self->device.type != DL_CPU) {
-        c->stream_word = stream && stream != Py_None ? Py_NewRef(stream) : PyLong_FromLong(self->device.type == DL_CUDA);
-    }
 }
 
 static bool is_made(const runner *self) {
@@ -434,14 +486,13 @@ static PyObject *runner_run(PyObject *object, PyObject *const *args, Py_ssize_t 
                      self->operands > KW_TENSOR_COUNT ? " and those of the epilogue in its order" : "", count);
         return NULL;
     }
-    int failed = 0;
-    call_begin(&c, self, stream);
+    call_begin(&c, self);
+    int failed = find_stream(&c, stream, args);
     for (int i = 0; i < self->operands && !failed; i++) {
         failed = take(&c, i, args[i]);
     }
-    failed = failed || launch(&c, stream);
+    failed = failed || launch(&c);
     call_end(&c);
-    Py_XDECREF(c.stream_word);
     return failed ? NULL : Py_NewRef(Py_None);
 }
 
@@ -542,7 +593,8 @@ static PyObject *runner_call(PyObject *object, PyObject *args, PyObject *kwargs)
     if (sort_arguments(self, args, kwargs, given, &stream)) {
         return NULL;
     }
-    call_begin(&c, self, stream);
+    call_begin(&c, self);
+    failed = find_stream(&c, stream, given);
     like = given[like] == Py_None ? KW_Y : like;
     for (int i = 0; i < self->operands && !failed; i++) {
         failed = i == result ? 0 : take(&c, i, given[i]);
@@ -551,9 +603,8 @@ static PyObject *runner_call(PyObject *object, PyObject *args, PyObject *kwargs)
         given[result] = made = new_result(&c, given[like], like);
         failed = !made;
     }
-    failed = failed || take(&c, result, given[result]) || launch(&c, stream);
+    failed = failed || take(&c, result, given[result]) || launch(&c);
     call_end(&c);
-    Py_XDECREF(c.stream_word);
     if (!failed) {
         answer = made && Py_TYPE(made) != Py_TYPE(given[like]) ? PyObject_CallFunctionObjArgs(self->finish, made, given[like], NULL)
                                                                : Py_NewRef(given[result]);

@@ -9,12 +9,14 @@ from typing import Any
 from ._native import Callback, Stop, Struct, checked, ffi, interruptible, lib, progress_of, text, to_dict
 from ._plan import Plan, make_plan
 from ._problem import Problem
+from ._toolchain import announce
 
 
 class _Handle:
     """The C context; plans and registries hold it, so that it closes behind the last of them."""
 
     def __init__(self, device: str, options: Struct, kept: list[Any]) -> None:
+        announce(device)
         out = ffi.new("kw_context **")
         checked(lib.kw_context_open, out, device.encode(), options.c)
         self.c, self._kept = out[0], kept

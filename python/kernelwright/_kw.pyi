@@ -19,6 +19,7 @@ class Runner:
         owner: Any,
         allocate: Callable[..., Any],
         finish: Callable[..., Any],
+        stream_of: Callable[[tuple[Any, ...]], int | None],
     ) -> None: ...
     @property
     def address(self) -> int: ...

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from ._arrays import dtype_of
+from ._arrays import dtype_of, is_captured, library_of
 from ._context import Context, context
-from ._errors import ArrayError
+from ._errors import ArrayError, Error
 from ._plan import Plan
 
 _plans: dict[tuple[Any, ...], Plan] = {}
@@ -45,6 +45,8 @@ def _plan(line: str, device: Any, mode: str | None, fresh_weights: bool) -> Plan
     key = (line, device if isinstance(device, str) else id(device), mode, fresh_weights)
     plan = _plans.get(key)
     if plan is None:
+        if is_captured():
+            raise Error(f"{line}: has no plan yet, and none can be made while a CUDA graph is captured; run it once before")
         where = device if isinstance(device, Context) else context(device)
         plan = where.plan(line, mode=mode, fresh_weights=fresh_weights)
         with _lock:
@@ -61,8 +63,9 @@ def _device_of(array: Any) -> str:
 
         hip = getattr(getattr(sys.modules.get("torch"), "version", None), "hip", None)
         return f"{'hip' if hip else 'cuda'}:{device.index or 0}"
-    if type(array).__module__.split(".")[0] == "cupy":
-        return f"cuda:{device.id}"
+    if library_of(array) in ("cupy", "jax"):
+        kind, number = array.__dlpack_device__()
+        return f"cuda:{number}" if kind in (2, 13) else f"hip:{number}" if kind == 10 else "cpu"
     return "cpu"
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _kw
-from ._arrays import allocate, finish
+from ._arrays import allocate, finish, stream_of
 from ._native import Callback, checked, ffi, lib, text, to_dict
 from ._problem import Problem
 
@@ -145,7 +145,7 @@ def make_plan(handle: Any, address: Any, problem: Problem, device: str, arch: st
     """The object of a plan that C made and that belongs to it from here on."""
     integer = int(ffi.cast("uintptr_t", address))
     context = int(ffi.cast("uintptr_t", handle.c))
-    plan = Plan(integer, context, int(ffi.cast("uintptr_t", problem._c)), dlpack_device(device), handle, allocate, finish)
+    plan = Plan(integer, context, int(ffi.cast("uintptr_t", problem._c)), dlpack_device(device), handle, allocate, finish, stream_of)
     plan.problem, plan.device, plan._arch = problem, device, arch
     return plan
 

@@ -3,12 +3,15 @@
 import array
 import ctypes
 import gc
+import os
 import sys
+import types
 
 import numpy as np
 import pytest
 
 import kernelwright as kw
+from kernelwright import _arrays, _toolchain
 
 GEMM = "gemm fp32 rrr m4 n4 k4"
 A = np.arange(16, dtype="f4").reshape(4, 4)
@@ -211,3 +214,39 @@ def test_another_device_is_refused(cpu):
         plan.run(Exchanged(A, device=2), A, np.zeros((4, 4), "f4"))
     with pytest.raises(kw.ArrayError, match="w: elements are int32"):
         plan.run(A, Exchanged(A.astype("i4")), np.zeros((4, 4), "f4"))
+
+
+def test_a_plan_of_the_host_has_no_stream(cpu):
+    plan = cpu.plan(GEMM, mode="frozen")
+    for call in (lambda: plan(A, A, stream=1), lambda: plan.run(A, A, np.zeros((4, 4), "f4"), stream=object())):
+        with pytest.raises(kw.ArrayError, match="stream: the plan runs on the host, which has none"):
+            call()
+    assert plan(A, A, stream=None).shape == (4, 4)
+
+
+def test_streams_of_libraries_without_the_exchange_api(monkeypatch):
+    waited = []
+    immutable = type("ArrayImpl", (), {"__module__": "jaxlib._jax", "block_until_ready": lambda self: waited.append(self)})()
+    assert _arrays.stream_of((A, immutable, None)) is None and waited == [immutable]
+    stream = types.SimpleNamespace(ptr=77)
+    monkeypatch.setitem(sys.modules, "cupy", types.SimpleNamespace(cuda=types.SimpleNamespace(get_current_stream=lambda: stream)))
+    assert _arrays.stream_of((type("ndarray", (), {"__module__": "cupy"})(), A)) == 77
+    assert _arrays.stream_of((A, A)) == 0
+
+
+def test_nvrtc_of_a_python_package_is_found(tmp_path, monkeypatch):
+    for name in ("KW_WORKER", "KW_NVRTC"):
+        monkeypatch.setenv(name, "")
+        monkeypatch.delenv(name)
+    for version in (12, 13):
+        place = tmp_path / "nvidia" / f"cu{version}" / "lib"
+        place.mkdir(parents=True)
+        (place / f"libnvrtc.so.{version}").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    _toolchain.announce("emu:sm_90")
+    assert "KW_WORKER" not in os.environ
+    _toolchain.announce("cuda:0")
+    assert os.environ["KW_NVRTC"].endswith("libnvrtc.so.13") and os.access(os.environ["KW_WORKER"], os.X_OK)
+    monkeypatch.setenv("KW_NVRTC", "mine")
+    _toolchain.announce("cuda:0")
+    assert os.environ["KW_NVRTC"] == "mine"

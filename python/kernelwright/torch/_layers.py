@@ -57,9 +57,14 @@ def context_of(device: torch.device) -> Context:
         return _contexts[key]
 
 
+def is_captured(device: torch.device) -> bool:
+    """Whether a CUDA graph is captured now."""
+    return device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+
+
 def make_plan(problem: str, device: torch.device, fresh_weights: bool) -> Plan:
     """A plan in the mode that is set. Not while a CUDA graph is captured, for choosing may measure."""
-    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+    if is_captured(device):
         raise Error(f"{problem}: has no plan yet, and none can be made while a CUDA graph is captured; run it once before")
     return context_of(device).plan(problem, mode=_mode, fresh_weights=fresh_weights)
 
@@ -107,6 +112,8 @@ class _Direction:
         """Keep w in the plan as the kernel wants it; false: it wants w as it is."""
         if not self.plan.wants_packing:
             return False
+        if w.device.type == "cuda":  # it is read in a stream of the plan's own, and runs that are queued read what was packed before
+            torch.cuda.synchronize(w.device)
         checked(lib.kw_plan_pack_weights, self.plan._c, by_address(w))
         return True
 

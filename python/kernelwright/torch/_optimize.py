@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from .._errors import Error
 from . import _functions, _ops
-from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, TYPES, check, conv_layer, is_last, linear_layer
+from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, TYPES, check, conv_layer, is_captured, is_last, linear_layer
 from ._race import Race, race
 
 _CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -105,6 +105,11 @@ class _Site:
             state = self.state = (w, (w._version, w.data_ptr()), layer, direction, ready)
         return state
 
+    def is_captured_as_is(self, w: Tensor) -> bool:
+        """Whether a CUDA graph may hold ours: packed weights would stay what they were when it was captured, whatever becomes of w."""
+        state = self.state
+        return state is not None and state[0] is w and state[1] == (w._version, w.data_ptr()) and state[4] is not None
+
     def __call__(self, x: Tensor) -> Tensor:
         if not self.on or _kind(x) != self.kind or torch.is_autocast_enabled(x.device.type):
             return self.original(x)
@@ -115,6 +120,8 @@ class _Site:
                 return self.original(x)
             return _functions.conv(x, w, b, *self.where, self.ours) if self.is_conv else _functions.linear(x, w, b, self.ours)
         if not self.ours & FORWARD or w.is_inference():
+            return self.original(x)
+        if is_captured(x.device) and not self.is_captured_as_is(w):
             return self.original(x)
         _, _, layer, direction, ready = self.now(x)
         return layer.run(direction, x, ready, b)
@@ -351,7 +358,7 @@ def optimize(
     report, sites = Report(), []
     groups: dict[Any, list[Any]] = {}
     try:
-        with torch.random.fork_rng(devices=[]):
+        with torch.random.fork_rng(devices=list(range(torch.cuda.device_count())) if torch.cuda.is_initialized() else []):
             calls = _record(model, example, filter_fn or (lambda name, module: True), training)
             for name, module, x, wants_gx in calls:
                 why = _refused(module, x)
