@@ -2,7 +2,6 @@
 #include "config/config.h"
 
 #include "base/nearest.h"
-#include "problem/identity.h"
 #include "problem/names/names.h"
 #include "problem/tensors/pitch.h"
 
@@ -120,56 +119,10 @@ static kw_status parse_axis(kw_config *config, kw_word word, uint32_t *seen, kw_
     return KW_OK;
 }
 
-/* x=TYPE, out=TYPE or epilogue=STEPS, as a problem's text has them (problem/epilogue/epilogue.h); pitched=1. */
-static bool take_special(kw_config *config, kw_word word, kw_status *status, kw_error *err) {
-    kw_epilogue *epilogue = &config->epilogue;
-    if (kw_word_starts(word, "x=")) {
-        config->mixed = true;
-        if (!kw_dtype_of_word(&config->x_dtype, (kw_word){word.at + 2, word.size - 2})) {
-            *status = kw_fail(err, KW_MALFORMED, "config: %.*s names no type", KW_WORD(word));
-        }
-        return true;
-    }
-    if (kw_word_starts(word, "out=")) {
-        kw_word type = {word.at + 4, word.size - 4};
-        epilogue->converts = true;
-        if (!kw_dtype_of_word(&epilogue->output, type)) {
-            *status = kw_fail(err, KW_MALFORMED, "config: %.*s names no type", KW_WORD(word));
-        }
-        return true;
-    }
-    if (kw_word_is(word, "pitched=1")) {
-        config->pitched = true;
-        return true;
-    }
-    if (kw_word_starts(word, "epilogue=")) {
-        kw_word steps = {word.at + 9, word.size - 9};
-        *status = epilogue->count ? kw_fail(err, KW_MALFORMED, "config: %.*s is a second epilogue; give it once", KW_WORD(word))
-                                  : kw_epilogue_read_steps(epilogue, steps, KW_FP32, err);
-        return true;
-    }
-    return false;
-}
-
-/* layout=first of a family that has no such axis. */
-static bool take_layout(kw_config *config, kw_word word) {
-    bool taken = config->family->turns && kw_word_is(word, "layout=first");
-    config->first = config->first || taken;
-    return taken;
-}
-
-/* The word of a config for grouped products. */
-static const char grouped_word[] = "grouped";
-
-static bool take_grouped(kw_config *config, kw_word word, kw_status *status, kw_error *err) {
-    if (!kw_word_is(word, grouped_word)) {
-        return false;
-    }
-    if (config->row_groups) {
-        *status = kw_fail(err, KW_MALFORMED, "config: %.*s stands twice; give it once", KW_WORD(word));
-    }
-    config->row_groups = true;
-    return true;
+/* A word of what a problem wants; an axis of that name comes first. */
+static bool is_want(const kw_family *family, kw_word word) {
+    const char *equals = memchr(word.at, '=', word.size);
+    return kw_want_of_word(word) < KW_WANT_COUNT && kw_family_axis(family, (kw_word){word.at, (size_t)(equals - word.at)}) < 0;
 }
 
 kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
@@ -178,9 +131,7 @@ kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
     kw_status status = parse_family(config, &scan, err);
     uint32_t seen = 0;
     for (kw_word word; !status && kw_scan_word(&scan, &word);) {
-        if (!take_layout(config, word) && !take_special(config, word, &status, err) && !take_grouped(config, word, &status, err)) {
-            status = parse_axis(config, word, &seen, err);
-        }
+        status = is_want(config->family, word) ? kw_wants_read(&config->wants, word, "config", err) : parse_axis(config, word, &seen, err);
     }
     for (int i = 0; !status && i < config->family->axis_count; i++) {
         if (!(seen >> i & 1)) {
@@ -255,30 +206,52 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
             line_put_decimal(&to, config->axis[i]);
         }
     }
-    if (config->mixed) {
-        line_put_text(&to, " x=");
-        line_put_text(&to, kw_dtype_name(config->x_dtype));
-    }
-    if (config->first) {
-        line_put_text(&to, " layout=first");
-    }
-    if (config->row_groups) {
-        line_put_text(&to, " ");
-        line_put_text(&to, grouped_word);
-    }
-    if (!kw_epilogue_is_none(&config->epilogue)) {
+    if (!kw_config_is_plain(config)) {
         char words[KW_PROBLEM_TEXT_MAX];
         kw_line line = {words, sizeof words, 0};
-        kw_epilogue_print(&line, &config->epilogue);
+        kw_wants_print(&line, &config->wants);
         line_put(&to, words, line.size < sizeof words ? line.size : sizeof words - 1);
-    }
-    if (config->pitched) {
-        line_put_text(&to, " pitched=1");
     }
     if (capacity) {
         text[to.length < capacity ? to.length : capacity - 1] = 0;
     }
     return to.length;
+}
+
+/* Whether the family has texts for what the config says that a problem wants. */
+static kw_status check_wants(const kw_config *config, kw_error *err) {
+    const kw_family *family = config->family;
+    const kw_wants *wants = &config->wants;
+    const char *name = family->name;
+    if (wants->mixed && !family->quantized) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule x_type: its kernels read x and w in one type; leave x=%s out, or take another family",
+                       name, kw_dtype_name(wants->x_dtype));
+    }
+    if (wants->mixed && (config->dtype != KW_INT8 || wants->x_dtype != KW_UINT8)) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule x_type: x=%s of %s is no kernel's; x has another type in int8 x=uint8 alone", name,
+                       kw_dtype_name(wants->x_dtype), kw_dtype_name(config->dtype));
+    }
+    if (wants->first && (!family->turns || config->op == KW_GEMM)) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule layout: its kernels have no text of their own for channels first; leave out layout=first",
+                       name);
+    }
+    if (wants->grouped && (!family->row_groups || config->op != KW_GEMM)) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule row_groups: its kernels have one product a launch; run each group by itself", name);
+    }
+    if (kw_epilogue_zero_x(&wants->epilogue) && !family->quantized) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "%s: rule zero_x: its kernels multiply x as it is; take the zero point off the problem, or take another family",
+                       name);
+    }
+    if (!kw_epilogue_is_none(&wants->epilogue) && !family->fuses) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule epilogue: its kernels write their sums as they are; take the epilogue off the problem",
+                       name);
+    }
+    if (wants->pitched && !family->pitched_text) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "%s: rule pitched: its kernels have no text of their own for tensors with pitches; leave out pitched=1", name);
+    }
+    return kw_epilogue_check(&wants->epilogue, config->op, config->dtype, err);
 }
 
 kw_status kw_config_check(const kw_config *config, kw_error *err) {
@@ -297,38 +270,8 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
             return kw_fail(err, KW_ILLEGAL, "config: %s: axis %s has no value %d", family->name, axis->name, value);
         }
     }
-    if (config->mixed && !family->quantized) {
-        return kw_fail(err, KW_ILLEGAL, "%s: rule x_type: its kernels read x and w in one type; leave x=%s out, or take another family",
-                       family->name, kw_dtype_name(config->x_dtype));
-    }
-    if (config->mixed && (config->dtype != KW_INT8 || config->x_dtype != KW_UINT8)) {
-        return kw_fail(err, KW_ILLEGAL, "config: x=%s of %s is no kernel's; x has another type in int8 x=uint8 alone",
-                       kw_dtype_name(config->x_dtype), kw_dtype_name(config->dtype));
-    }
-    if (config->row_groups && (!family->row_groups || config->op != KW_GEMM)) {
-        return kw_fail(err, KW_ILLEGAL, "%s: rule row_groups: its kernels have one product a launch; run each group by itself",
-                       family->name);
-    }
-    if (kw_epilogue_zero_x(&config->epilogue) && !family->quantized) {
-        return kw_fail(err, KW_ILLEGAL,
-                       "%s: rule zero_x: its kernels multiply x as it is; take the zero point off the problem, or take another family",
-                       family->name);
-    }
-    if (!kw_epilogue_is_none(&config->epilogue)) {
-        if (!family->fuses) {
-            return kw_fail(err, KW_ILLEGAL,
-                           "%s: rule epilogue: its kernels write their sums as they are; take the epilogue off the problem", family->name);
-        }
-        kw_status status = kw_epilogue_check(&config->epilogue, config->op, config->dtype, err);
-        if (status) {
-            return status;
-        }
-    }
-    if (config->pitched && !family->pitched_text) {
-        return kw_fail(err, KW_ILLEGAL, "config: %s has no kernels of their own for tensors with pitches; leave out pitched=1",
-                       family->name);
-    }
-    return kw_rules_check(KW_VALID, config, NULL, NULL, err);
+    kw_status status = kw_config_is_plain(config) ? KW_OK : check_wants(config, err);
+    return status ? status : kw_rules_check(KW_VALID, config, NULL, NULL, err);
 }
 
 /* One launch has less than 2^31 blocks on every GPU, and on AMD's less than 2^32 threads. */
@@ -345,30 +288,45 @@ static kw_status fits_launch(const kw_config *config, const kw_problem *problem,
     return KW_OK;
 }
 
-/* Whether stages of the text turn the tensors. */
-static bool wants_turns(const kw_family *family, const kw_problem *problem) {
-    return family->turns && problem->layout == KW_CHANNELS_FIRST;
+/* What of the problem's wishes the family has texts of its own for, or refuses: the rest is served by one text in any case. */
+static kw_wants wants_of(const kw_family *family, const kw_problem *problem) {
+    kw_wants wants = kw_problem_wants(problem);
+    wants.first = wants.first && family->turns;
+    wants.pitched = wants.pitched && family->pitched_text;
+    return wants;
 }
 
-kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
-    const kw_family *family = config->family;
+static kw_status is_of_kind(const kw_config *config, const kw_problem *problem, kw_error *err) {
+    const char *name = config->family->name;
     if (config->op != problem->op) {
-        return kw_fail(err, KW_NO_KERNEL, "%s: the config is for %s, the problem is %s", family->name, kw_op_name(config->op),
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config is for %s, the problem is %s", name, kw_op_name(config->op),
                        kw_op_name(problem->op));
     }
     if (config->dtype != problem->dtype) {
-        return kw_fail(err, KW_NO_KERNEL, "%s: the config is for %s, the problem is %s", family->name, kw_dtype_name(config->dtype),
+        return kw_fail(err, KW_NO_KERNEL, "%s: the config is for %s, the problem is %s", name, kw_dtype_name(config->dtype),
                        kw_dtype_name(problem->dtype));
     }
-    if (!kw_config_suits(config, problem)) {
-        return kw_fail(err, KW_NO_KERNEL, "%s: the config's epilogue, type of x, groups or pitched=1 is not as the problem wants it",
-                       family->name);
+    return KW_OK;
+}
+
+static kw_status says(const kw_config *config, const kw_wants *wanted, kw_error *err) {
+    kw_want want = kw_wants_differ(&config->wants, wanted);
+    if (want == KW_WANT_COUNT || !err) {
+        return want == KW_WANT_COUNT ? KW_OK : KW_NO_KERNEL;
     }
-    if (config->first != wants_turns(family, problem)) {
-        return kw_fail(err, KW_NO_KERNEL, "%s: the config's layout is not the problem's", family->name);
-    }
-    if (!family->pitched && !kw_problem_is_dense(problem)) {
-        return kw_fail(err, KW_NO_KERNEL, "%s: rule dense: its kernels want dense tensors; copy them, or leave pitches out", family->name);
+    char words[2][KW_PROBLEM_TEXT_MAX];
+    kw_want_print(&(kw_line){words[0], sizeof words[0], 0}, &config->wants, want);
+    kw_want_print(&(kw_line){words[1], sizeof words[1], 0}, wanted, want);
+    return kw_fail(err, KW_NO_KERNEL,
+                   "%s: rule wants: the config has %s, the problem %s; name the config without such words, and it gets the problem's",
+                   config->family->name, words[0], words[1]);
+}
+
+/* The config's kind and words are the problem's. */
+static kw_status serves_sizes(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+    if (!config->family->pitched && !kw_problem_is_dense(problem)) {
+        return kw_fail(err, KW_NO_KERNEL, "%s: rule dense: its kernels want dense tensors; copy them, or leave pitches out",
+                       config->family->name);
     }
     kw_status status = kw_config_runs(config, target, err);
     if (!status) {
@@ -377,53 +335,57 @@ kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, con
     return status || !kw_target_is_gpu(target) ? status : fits_launch(config, problem, target, err);
 }
 
+kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+    kw_status status = is_of_kind(config, problem, err);
+    if (!status) {
+        kw_wants wants = wants_of(config->family, problem);
+        status = says(config, &wants, err);
+    }
+    return status ? status : serves_sizes(config, problem, target, err);
+}
+
 bool kw_config_is_plain(const kw_config *config) {
-    return !config->mixed && !config->first && !config->pitched && !config->row_groups && kw_epilogue_is_none(&config->epilogue);
+    return kw_wants_nothing(&config->wants);
 }
 
 bool kw_config_suits(const kw_config *config, const kw_problem *problem) {
-    return kw_epilogue_equal(&config->epilogue, &problem->epilogue) && config->mixed == problem->mixed &&
-           (!config->mixed || config->x_dtype == problem->x_dtype) && config->row_groups == kw_problem_is_grouped(problem) &&
-           config->pitched == (config->family->pitched_text && !kw_problem_is_dense(problem));
+    kw_wants wants = wants_of(config->family, problem);
+    return !is_of_kind(config, problem, NULL) && !says(config, &wants, NULL);
 }
 
 kw_config kw_config_special(const kw_config *config, const kw_problem *problem) {
     kw_config special = *config;
-    special.epilogue = (kw_epilogue){0};
-    kw_epilogue_normalize(&special.epilogue, &problem->epilogue);
-    special.first = wants_turns(config->family, problem);
-    special.mixed = problem->mixed;
-    special.x_dtype = problem->mixed ? problem->x_dtype : KW_FP32;
-    special.pitched = config->family->pitched_text && !kw_problem_is_dense(problem);
-    special.row_groups = kw_problem_is_grouped(problem);
+    special.wants = wants_of(config->family, problem);
     return special;
 }
 
 kw_config kw_config_plain(const kw_config *config) {
-    kw_problem none;
-    memset(&none, 0, sizeof none);
-    return kw_config_special(config, &none);
+    kw_config plain = *config;
+    plain.wants = (kw_wants){0};
+    return plain;
 }
 
 kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
-    if (!kw_config_is_plain(config) && (!kw_config_suits(config, problem) || config->first != wants_turns(config->family, problem))) {
-        return kw_config_fits(config, problem, target, err); /* made for another kind of problem: says why */
+    kw_wants wants = wants_of(config->family, problem);
+    kw_status status = is_of_kind(config, problem, err);
+    if (!status && !kw_config_is_plain(config)) {
+        status = says(config, &wants, err);
     }
-    *special = kw_config_special(config, problem);
-    if (!kw_config_is_plain(special) && special->op == problem->op && special->dtype == problem->dtype) {
-        kw_status status = kw_config_check(special, err);
-        if (status) {
-            return err ? (err->status = KW_NO_KERNEL) : KW_NO_KERNEL;
-        }
+    if (status) {
+        return status;
     }
-    return kw_config_fits(special, problem, target, err);
+    *special = *config;
+    special->wants = wants;
+    if (!kw_wants_nothing(&wants) && kw_config_check(special, err)) {
+        return err ? (err->status = KW_NO_KERNEL) : KW_NO_KERNEL;
+    }
+    return serves_sizes(special, problem, target, err);
 }
 
 bool kw_config_equal(const kw_config *a, const kw_config *b) {
     return a->family == b->family && a->op == b->op && a->dtype == b->dtype &&
-           !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count) && kw_epilogue_equal(&a->epilogue, &b->epilogue) &&
-           a->mixed == b->mixed && (!a->mixed || a->x_dtype == b->x_dtype) && a->first == b->first && a->pitched == b->pitched &&
-           a->row_groups == b->row_groups;
+           !memcmp(a->axis, b->axis, sizeof *a->axis * (size_t)a->family->axis_count) &&
+           kw_wants_differ(&a->wants, &b->wants) == KW_WANT_COUNT;
 }
 
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback) {

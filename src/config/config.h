@@ -1,5 +1,5 @@
 /* config.h: one kernel of a family as a value, and its text: "FAMILY OP DTYPE axis=value ...", axes in the family's order, all of
- * them. The text is the kernel's whole name. */
+ * them, then what it has of a problem's wishes (problem/wants.h). The text is the kernel's whole name. */
 #ifndef KW_CONFIG_CONFIG_H
 #define KW_CONFIG_CONFIG_H
 
@@ -16,7 +16,8 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config);
 kw_status kw_config_check(const kw_config *config, kw_error *err);
 /* KW_OK when the config serves the problem on the target; else KW_NO_KERNEL and the rule. */
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
-/* Whether it is as a catalog lists it; whether what it has besides is what the problem wants; the config with that, nothing else changed. */
+/* Whether it is as a catalog lists it; whether operation, type and what its text has besides are what the problem wants; the config with
+ * what it wants, nothing else changed. */
 bool kw_config_is_plain(const kw_config *config);
 bool kw_config_suits(const kw_config *config, const kw_problem *problem);
 kw_config kw_config_special(const kw_config *config, const kw_problem *problem);

@@ -11,6 +11,7 @@
 #include "config/rule.h"
 #include "prelude/kernel_abi.h"
 #include "problem/target/target.h"
+#include "problem/wants.h"
 
 enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 8 };
 
@@ -29,13 +30,7 @@ typedef struct kw_config {
     kw_op op;
     kw_dtype dtype;
     int32_t axis[KW_AXIS_MAX];
-    /* Catalogs list plain configs, without what follows; for a problem's they are copied (kw_config_serves). */
-    kw_epilogue epilogue; /* that its text applies */
-    bool mixed;           /* x has type x_dtype instead */
-    kw_dtype x_dtype;
-    bool first;      /* tensors have their channels first; stages of the text turn them (kw_family.turns) */
-    bool pitched;    /* it reads steps from line to line; only of families with pitched_text */
-    bool row_groups; /* it is for grouped products */
+    kw_wants wants; /* that its text serves; nothing in catalogs, which list plain configs, and copied for a problem's (kw_config_serves) */
 } kw_config;
 
 /* A kernel runs as up to eight stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
@@ -87,7 +82,7 @@ typedef struct kw_copy {
     int64_t at;
 } kw_copy;
 
-/* With kw_config.first, kw_stage0 of the text is gpu/lib/turn.h's, and the kernel's own stages, which follow, see copies. */
+/* With kw_wants.first, kw_stage0 of the text is gpu/lib/turn.h's, and the kernel's own stages, which follow, see copies. */
 typedef struct kw_turning {
     bool is;
     bool result_first;    /* the kernel's own stages write the result as the problem has it */
@@ -141,11 +136,11 @@ struct kw_family {
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
     bool quantized;   /* its text multiplies uint8 by int8 (kw_problem.mixed), and x less its zero point (KW_EPILOGUE_ZERO_X) */
-    bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
+    bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others (kw_wants.first) */
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool short_sums;  /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
-    bool pitched_text;    /* and these by a text of their own: kw_config.pitched */
+    bool pitched_text;    /* and these by a text of their own: kw_wants.pitched */
     bool row_groups;      /* its text has KW_ROW_GROUPS: grouped products (kw_gemm_dims.groups) */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;

@@ -8,7 +8,7 @@
 #include <string.h>
 
 kw_dtype kw_config_output(const kw_config *config) {
-    return config->epilogue.converts ? config->epilogue.output : kw_dtype_output(config->dtype);
+    return config->wants.epilogue.converts ? config->wants.epilogue.output : kw_dtype_output(config->dtype);
 }
 
 /* A number as a constant of type float in every dialect. */
@@ -59,7 +59,7 @@ static bool has_step(const kw_epilogue *epilogue, bool (*is)(const kw_epilogue_s
 }
 
 void kw_epilogue_emit(kw_text *text, const kw_config *config) {
-    const kw_epilogue *epilogue = &config->epilogue;
+    const kw_epilogue *epilogue = &config->wants.epilogue;
     const kw_epilogue_step *zero = kw_epilogue_zero_x(epilogue);
     kw_text_addf(text, "#define KW_X_ZERO %d\n", zero != NULL);
     if (zero) {

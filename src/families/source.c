@@ -198,14 +198,14 @@ static void add_gpu(source_writer *w) {
     }
     add_file(w, preludes[w->code.dialect]);
     add_file(w, "prelude/gpu.h");
-    if (w->config->row_groups) {
+    if (w->config->wants.grouped) {
         kw_text_add(w->text, "#define KW_GROUP_FUNCTION KW_DEVICE\n");
         add_file(w, "prelude/row_groups.h");
     }
-    if (!kw_epilogue_is_bare(&w->config->epilogue)) {
+    if (!kw_epilogue_is_bare(&w->config->wants.epilogue)) {
         add_file(w, "prelude/epilogue_gpu.h");
     }
-    if (w->config->first) {
+    if (w->config->wants.first) {
         add_file(w, "gpu/lib/turn.h");
     }
 }
@@ -217,14 +217,14 @@ static void add_cpu(source_writer *w) {
     kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_MATH %d\n#define KW_PAIR %d\n",
                  kw_config_isa(config)->lanes, storages[config->dtype], math, kw_config_multiply(config)->pair);
     kw_text_addf(w->text, "#define KW_BACKWARD %d\n#define KW_OUT %d\n", config->op == KW_CONV_BWD_DATA, kw_config_output(config));
-    kw_text_addf(w->text, "#define KW_X_UNSIGNED %d\n", config->mixed);
+    kw_text_addf(w->text, "#define KW_X_UNSIGNED %d\n", config->wants.mixed);
     kw_epilogue_emit(w->text, config);
-    kw_text_addf(w->text, "#define KW_ROW_GROUPS %d\n", config->row_groups);
+    kw_text_addf(w->text, "#define KW_ROW_GROUPS %d\n", config->wants.grouped);
     add_file(w, "prelude/cpu.h");
-    if (!kw_epilogue_is_bare(&config->epilogue)) {
+    if (!kw_epilogue_is_bare(&config->wants.epilogue)) {
         add_file(w, "prelude/epilogue_cpu.h");
     }
-    if (config->row_groups) {
+    if (config->wants.grouped) {
         add_file(w, "prelude/row_groups.h");
     }
     if (math == KW_MATH_AMX) {

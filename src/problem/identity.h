@@ -3,15 +3,9 @@
 #define KW_PROBLEM_IDENTITY_H
 
 #include "problem/epilogue/epilogue.h"
-#include "problem/groups/groups.h"
 #include "problem/tensors/pitch.h"
 
 #include <string.h>
-
-/* Whether kernels serve it as they are listed: its text has no epilogue, one type of what is read, no groups of rows and no pitches. */
-static inline bool kw_problem_is_plain(const kw_problem *problem) {
-    return !problem->mixed && !kw_problem_is_grouped(problem) && kw_epilogue_is_none(&problem->epilogue) && kw_problem_is_dense(problem);
-}
 
 /* Copies the fields that mean something and clears all other bytes, whatever a caller left in the part of the union that is not used: equal
  * problems are then equal bytes, for memcmp and for hashes. Inline: each look-up of a plan does it. */

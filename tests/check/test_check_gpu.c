@@ -488,10 +488,11 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
         fail_msg("%s: %s", text, err.text);
     }
     bool fused = !kw_epilogue_is_bare(&problem.epilogue);
-    bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused && !config->pitched && !config->row_groups;
-    p->pitched_good += config->pitched && record.outcome == KW_GOOD;
+    bool special =
+        p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused && !config->wants.pitched && !config->wants.grouped;
+    p->pitched_good += config->wants.pitched && record.outcome == KW_GOOD;
     p->fused_good += fused && record.outcome == KW_GOOD;
-    p->turned_good += config->first && record.outcome == KW_GOOD;
+    p->turned_good += config->wants.first && record.outcome == KW_GOOD;
     /* Of a few elements an epilogue may leave nothing that could be wrong. */
     if (record.outcome != KW_GOOD && !(fused && record.outcome == KW_MISTRUSTED)) {
         p->failures++;
@@ -647,7 +648,7 @@ static void check_row_groups(player *p, const row *r, int arch) {
         kw_config config;
         snprintf(head, sizeof head, "gemm.mma gemm %s", r->dtype);
         config_of(&config, head, lists);
-        config.row_groups = true;
+        config.wants.grouped = true;
         snprintf(problem, sizeof problem, "gemm %s %s", r->dtype, layouts[i] + strlen("layout="));
         check_config(p, &config, problem, kw_config_axis(&config, "vec_a", 1) > 1 ? even : odd);
     }

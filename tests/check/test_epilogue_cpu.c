@@ -248,9 +248,9 @@ static int check_lines(checker *c, const subject *s) {
         kw_problem problem;
         kw_error err = {0};
         int d = (met + (int)first) % DEVICES;
-        kw_epilogue_print(&line, &s->config.epilogue);
+        kw_epilogue_print(&line, &s->config.wants.epilogue);
         snprintf(text, sizeof text, "%s %s %s%s%s", kw_op_name(s->config.op), kw_dtype_name(s->config.dtype), lines[(first + i) % count],
-                 s->config.mixed ? " x=uint8" : "", words);
+                 s->config.wants.mixed ? " x=uint8" : "", words);
         assert_ok(kw_problem_parse(&problem, text, &err), &err);
         if (!kw_config_fits(&s->config, &problem, c->backend->target(c->device[d]), NULL)) {
             check_pair(c, s, &problem, text, d);
@@ -263,12 +263,12 @@ static int check_lines(checker *c, const subject *s) {
 static void check_config(checker *c, const kw_config *config, int draws) {
     for (int i = 0; i < draws; i++) {
         subject s = {.config = *config};
-        s.config.mixed =
+        s.config.wants.mixed =
             config->family->quantized && config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && kw_random_below(&c->random, 2);
-        s.config.x_dtype = s.config.mixed ? KW_UINT8 : KW_FP32;
-        s.config.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.mixed);
-        c->mixed += s.config.mixed;
-        c->shifted += kw_epilogue_zero_x(&s.config.epilogue) != NULL;
+        s.config.wants.x_dtype = s.config.wants.mixed ? KW_UINT8 : KW_FP32;
+        s.config.wants.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.wants.mixed);
+        c->mixed += s.config.wants.mixed;
+        c->shifted += kw_epilogue_zero_x(&s.config.wants.epilogue) != NULL;
         kw_error err = {0};
         assert_ok(kw_config_check(&s.config, &err), &err);
         open_subject(c, &s);

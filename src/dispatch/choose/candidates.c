@@ -3,7 +3,7 @@
 #include "dispatch/choose/candidates.h"
 
 #include "predict/predict.h"
-#include "problem/identity.h"
+#include "problem/wants.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
     for (size_t i = 0; i < catalog->count; i++) {
         most += serves_request(request, &catalog->configs[i]);
     }
-    bool plain = kw_problem_is_plain(&request->problem) && request->problem.layout != KW_CHANNELS_FIRST;
+    bool plain = kw_problem_is_plain(&request->problem);
     l->memory = calloc(most, sizeof *l->launches + sizeof *l->estimates + sizeof *l->expected + sizeof *l->configs + sizeof *l->fitting +
                                  (plain ? 0 : sizeof *l->specials));
     if (!l->memory) {

@@ -144,7 +144,7 @@ static bool indirection_is_bounded(const kw_rule_case *c) {
 static bool sums_are_exact(const kw_rule_case *c) {
     const kw_grouped *g = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
-    bool shifted = c->config->mixed || kw_epilogue_zero_x(&c->config->epilogue);
+    bool shifted = c->config->wants.mixed || kw_epilogue_zero_x(&c->config->wants.epilogue);
     double products = (double)d->filter[0] * (double)d->filter[1] * (double)d->filter[2] * g->src;
     return c->config->dtype != KW_INT8 || products * (shifted ? 255 : 128) * 128 <= 16777216;
 }

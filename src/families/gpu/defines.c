@@ -68,11 +68,11 @@ void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
         kw_text_addf(text, " %d\n", op);
     }
     kw_text_addf(text, "#define KW_OP %d\n#define KW_IN %d\n#define KW_OUT %d\n", config->op, config->dtype, kw_config_output(config));
-    kw_text_addf(text, "#define KW_X_UNSIGNED %d\n", config->mixed);
-    kw_text_addf(text, "#define KW_CHANNELS_FIRST %d\n", config->first);
-    kw_text_addf(text, "#define KW_PITCHED %d\n", config->pitched);
+    kw_text_addf(text, "#define KW_X_UNSIGNED %d\n", config->wants.mixed);
+    kw_text_addf(text, "#define KW_CHANNELS_FIRST %d\n", config->wants.first);
+    kw_text_addf(text, "#define KW_PITCHED %d\n", config->wants.pitched);
     kw_epilogue_emit(text, config);
-    kw_text_addf(text, "#define KW_ROW_GROUPS %d\n", config->row_groups);
+    kw_text_addf(text, "#define KW_ROW_GROUPS %d\n", config->wants.grouped);
     for (int i = 0; i < family->axis_count; i++) {
         define_axis(text, &family->axes[i], config->axis[i]);
     }

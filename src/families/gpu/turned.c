@@ -106,7 +106,7 @@ void kw_turned_weights(const kw_turn *turn, const kw_target *target, kw_launch *
 }
 
 void kw_turned_launch(kw_launch_own *own, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    if (!config->first) {
+    if (!config->wants.first) {
         own(config, problem, target, launch);
         return;
     }

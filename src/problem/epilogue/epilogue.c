@@ -75,17 +75,14 @@ void kw_epilogue_normalize(kw_epilogue *to, const kw_epilogue *from) {
     }
 }
 
-bool kw_epilogue_equal(const kw_epilogue *a, const kw_epilogue *b) {
-    if (a->count != b->count || a->converts != b->converts || (a->converts && a->output != b->output)) {
-        return false;
-    }
-    for (int32_t i = 0; i < a->count; i++) {
+bool kw_epilogue_same_steps(const kw_epilogue *a, const kw_epilogue *b) {
+    for (int32_t i = 0; a->count == b->count && i < a->count; i++) {
         const kw_epilogue_step *s = &a->step[i], *t = &b->step[i];
         if (s->op != t->op || s->dtype != t->dtype || s->a != t->a || s->b != t->b) {
             return false;
         }
     }
-    return true;
+    return a->count == b->count;
 }
 
 /* --- text --- */
@@ -172,28 +169,32 @@ static void print_number(kw_line *line, double value) {
     kw_line_addf(line, ":%s", text);
 }
 
+void kw_epilogue_print_steps(kw_line *line, const kw_epilogue *epilogue) {
+    for (int32_t i = 0; i < epilogue->count && i < KW_EPILOGUE_MAX; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i];
+        bool known = (size_t)step->op < KW_EPILOGUE_OP_COUNT;
+        const kw_epilogue_info *info = &infos[known ? step->op : 0];
+        kw_line_addf(line, "%s%s", i ? "+" : "", known ? info->name : "unknown");
+        if (known && info->shape) {
+            kw_line_addf(line, ":%s", kw_dtype_name(step->dtype));
+        }
+        bool usual = info->params == 1 && step->a == info->low[0];
+        if (known && info->params > 0 && !usual) {
+            print_number(line, step->a);
+        }
+        if (known && info->params > 1) {
+            print_number(line, step->b);
+        }
+    }
+}
+
 void kw_epilogue_print(kw_line *line, const kw_epilogue *epilogue) {
     if (epilogue->converts) {
         kw_line_addf(line, " out=%s", kw_dtype_name(epilogue->output));
     }
-    for (int32_t i = 0; i < epilogue->count && i < KW_EPILOGUE_MAX; i++) {
-        const kw_epilogue_step *step = &epilogue->step[i];
-        if ((size_t)step->op >= KW_EPILOGUE_OP_COUNT) {
-            kw_line_addf(line, "%sunknown", i ? "+" : " epilogue=");
-            continue;
-        }
-        const kw_epilogue_info *info = &infos[step->op];
-        kw_line_addf(line, "%s%s", i ? "+" : " epilogue=", info->name);
-        if (info->shape) {
-            kw_line_addf(line, ":%s", kw_dtype_name(step->dtype));
-        }
-        bool usual = info->params == 1 && step->a == info->low[0];
-        if (info->params > 0 && !usual) {
-            print_number(line, step->a);
-        }
-        if (info->params > 1) {
-            print_number(line, step->b);
-        }
+    if (epilogue->count > 0) {
+        kw_line_addf(line, " epilogue=");
+        kw_epilogue_print_steps(line, epilogue);
     }
 }
 

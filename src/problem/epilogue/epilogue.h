@@ -28,7 +28,8 @@ bool kw_epilogue_is_bare(const kw_epilogue *epilogue);
 /* Its step zero_x, which is the first and has the first tensor; NULL: it has none. The tensor's value, 0 without one. */
 const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue);
 double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]);
-bool kw_epilogue_equal(const kw_epilogue *a, const kw_epilogue *b);
+/* Of normalized ones; the result's type is another matter. */
+bool kw_epilogue_same_steps(const kw_epilogue *a, const kw_epilogue *b);
 /* Copies what means something into a zeroed one. */
 void kw_epilogue_normalize(kw_epilogue *to, const kw_epilogue *from);
 
@@ -40,7 +41,8 @@ static inline bool kw_epilogue_step_reads(const kw_epilogue_step *step) {
 /* The value of "epilogue=...": steps with + between, or commas. all: the type of a tensor of the result's shape where none is said; the others'
  * is fp32. */
 kw_status kw_epilogue_read_steps(kw_epilogue *epilogue, kw_word text, kw_dtype all, kw_error *err);
-/* " out=TYPE epilogue=STEPS", each where it is not the default. */
+/* "STEPS"; " out=TYPE epilogue=STEPS", each where it is not the default. */
+void kw_epilogue_print_steps(kw_line *line, const kw_epilogue *epilogue);
 void kw_epilogue_print(kw_line *line, const kw_epilogue *epilogue);
 /* Whether the op can have it; part of kw_problem_check. */
 kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtype, kw_error *err);

@@ -4,16 +4,14 @@
 
 #include "base/hash.h"
 #include "config/config.h"
-#include "problem/identity.h"
+#include "problem/wants.h"
 #include "sweep/shards/shard.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static bool same_kind(const kw_manifest *m, size_t config, size_t problem) {
-    const kw_config *c = &m->configs.configs[config];
-    const kw_problem *p = &m->problems.problems[problem];
-    return c->op == p->op && c->dtype == p->dtype && kw_config_suits(c, p);
+    return kw_config_suits(&m->configs.configs[config], &m->problems.problems[problem]);
 }
 
 /* Narrows a run to its first and last config of the problem's kind; false when there is none. */
@@ -37,18 +35,18 @@ void kw_manifest_drop(kw_manifest *m) {
 /* Whether an earlier problem has wanted the same copies. */
 static bool is_special_new(const kw_manifest *m, size_t problem) {
     const kw_problem *p = &m->problems.problems[problem];
+    kw_wants wants = kw_problem_wants(p);
     for (size_t i = 0; i < problem; i++) {
         const kw_problem *q = &m->problems.problems[i];
-        if (q->op == p->op && q->dtype == p->dtype && q->mixed == p->mixed && kw_epilogue_equal(&q->epilogue, &p->epilogue) &&
-            kw_problem_is_dense(q) == kw_problem_is_dense(p) && kw_problem_is_grouped(q) == kw_problem_is_grouped(p)) {
+        kw_wants other = kw_problem_wants(q);
+        if (q->op == p->op && q->dtype == p->dtype && kw_wants_differ(&other, &wants) == KW_WANT_COUNT) {
             return false;
         }
     }
     return true;
 }
 
-/* Kernels have their epilogue, x's type and groups of rows in their text, some also that there are pitches: of the configs that can, a copy for
- * each that the problems want. */
+/* Kernels have in their text what problems want of it: of the configs that can, a copy for each that the problems want. */
 static kw_status add_specials(kw_manifest *m, kw_error *err) {
     kw_status status = KW_OK;
     size_t given = m->configs.count;

@@ -4,7 +4,8 @@
 #include "config/catalog.h"
 #include "config/isa.h"
 #include "config/team.h"
-#include "problem/identity.h"
+#include "problem/names/names.h"
+#include "problem/wants.h"
 #include "support/kw_test.h"
 
 static const kw_axis wide_axes[] = {
@@ -47,11 +48,33 @@ static const kw_family plain = {.name = "test.plain",
                                 .kind = KW_KIND_CPU,
                                 .pitched = true,
                                 .pitched_text = true,
+                                .row_groups = true,
+                                .fuses = true,
+                                .quantized = true,
                                 .ops = 1u << KW_GEMM,
-                                .dtypes = 1u << KW_FP32,
+                                .dtypes = 1u << KW_FP32 | 1u << KW_INT8,
                                 .kernel = "none"};
 
-const kw_family *const kw_family_table[] = {&wide, &plain, NULL};
+static const kw_axis layout_axes[] = {{"layout", "last first", 0, 1, "an axis that has the name of a want"}};
+
+static const kw_family turning = {.name = "test.turning",
+                                  .summary = "a family that turns tensors",
+                                  .kind = KW_KIND_CPU,
+                                  .turns = true,
+                                  .ops = 1u << KW_CONV_FWD,
+                                  .dtypes = 1u << KW_FP32,
+                                  .kernel = "none"};
+
+static const kw_family laid = {.name = "test.laid",
+                               .summary = "a family with an axis of its own for the layout",
+                               .kind = KW_KIND_CPU,
+                               .ops = 1u << KW_CONV_FWD,
+                               .dtypes = 1u << KW_FP32,
+                               .axes = layout_axes,
+                               .axis_count = 1,
+                               .kernel = "none"};
+
+const kw_family *const kw_family_table[] = {&wide, &plain, &turning, &laid, NULL};
 
 #define GOOD "test.wide conv_fwd bf16 isa=avx512 math=dp tile_w=7 order=outer"
 
@@ -203,7 +226,7 @@ static void pitches_have_kernels_of_their_own(void **state) {
     assert_true(!kw_problem_is_plain(&pitched) && kw_problem_is_plain(&dense));
     assert_int_equal(kw_config_parse(&config, "test.plain gemm fp32", NULL), KW_OK);
     assert_int_equal(kw_config_fits(&config, &pitched, &target, &err), KW_NO_KERNEL);
-    assert_non_null(strstr(err.text, "pitched=1 is not as the problem wants it"));
+    assert_non_null(strstr(err.text, "the config has no pitched, the problem pitched=1"));
     assert_int_equal(kw_config_serves(&special, &config, &pitched, &target, &err), KW_OK);
     kw_config_print(text, sizeof text, &special);
     assert_string_equal(text, "test.plain gemm fp32 pitched=1");
@@ -213,9 +236,98 @@ static void pitches_have_kernels_of_their_own(void **state) {
     same = kw_config_special(&same, &dense);
     assert_true(kw_config_equal(&same, &config));
     assert_int_equal(kw_config_fits(&special, &dense, &target, &err), KW_NO_KERNEL);
-    assert_non_null(strstr(err.text, "pitched=1 is not as the problem wants it"));
-    assert_int_equal(kw_config_parse(&config, GOOD " pitched=1", &err), KW_ILLEGAL);
-    assert_non_null(strstr(err.text, "leave out pitched=1"));
+    assert_non_null(strstr(err.text, "the config has pitched=1, the problem no pitched"));
+}
+
+/* Every word of a config that its problem does not want, or wants otherwise, is named with both values. */
+static void words_that_the_problem_does_not_want_are_named(void **state) {
+    (void)state;
+    static const struct {
+        const char *config, *problem, *named;
+    } cases[] = {
+        {"test.plain int8 x=uint8", "gemm int8 m4 n8 k8", "the config has x=uint8, the problem no x;"},
+        {"test.plain int8", "gemm int8 m4 n8 k8 x=uint8", "the config has no x, the problem x=uint8;"},
+        {"test.turning fp32 layout=first", "conv_fwd fp32 nhwgc c4 k4 i8 f3", "the config has layout=first, the problem no layout;"},
+        {"test.turning fp32", "conv_fwd fp32 ngchw c4 k4 i8 f3", "the config has no layout, the problem layout=first;"},
+        {"test.plain fp32 grouped=1", "gemm fp32 m4 n8 k8", "the config has grouped=1, the problem no grouped;"},
+        {"test.plain fp32", "gemm fp32 g2 m4 n8 k8", "the config has no grouped, the problem grouped=1;"},
+        {"test.plain fp32 out=bf16", "gemm fp32 m4 n8 k8 out=fp16", "the config has out=bf16, the problem out=fp16;"},
+        {"test.plain fp32 epilogue=relu", "gemm fp32 m4 n8 k8", "the config has epilogue=relu, the problem no epilogue;"},
+        {"test.plain fp32 epilogue=bias+relu", "gemm fp32 m4 n8 k8 epilogue=bias:bf16+relu",
+         "the config has epilogue=bias:fp32+relu, the problem epilogue=bias:bf16+relu;"},
+        {"test.plain fp32 pitched=1", "gemm fp32 m4 n8 k8", "the config has pitched=1, the problem no pitched;"},
+    };
+    kw_target target = {.backend = KW_BACKEND_CPU, .arch = "generic"};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_error err = {0};
+        kw_config config, special, bare;
+        kw_problem problem;
+        char text[KW_CONFIG_TEXT_MAX];
+        const char *dtype = strchr(cases[i].config, ' ');
+        assert_int_equal(kw_problem_parse(&problem, cases[i].problem, &err), KW_OK);
+        snprintf(text, sizeof text, "%.*s %s%s", (int)(dtype - cases[i].config), cases[i].config, kw_op_name(problem.op), dtype);
+        assert_int_equal(kw_config_parse(&config, text, &err), KW_OK);
+        assert_int_equal(kw_config_fits(&config, &problem, &target, &err), KW_NO_KERNEL);
+        assert_non_null(strstr(err.text, "rule wants: "));
+        assert_non_null(strstr(err.text, cases[i].named));
+        if (!kw_config_is_plain(&config)) {
+            assert_int_equal(kw_config_serves(&special, &config, &problem, &target, &err), KW_NO_KERNEL);
+            assert_non_null(strstr(err.text, cases[i].named));
+        }
+        bare = kw_config_plain(&config);
+        assert_int_equal(kw_config_serves(&special, &bare, &problem, &target, &err), KW_OK);
+        assert_true(kw_config_suits(&special, &problem));
+        kw_config_print(text, sizeof text, &special);
+        assert_int_equal(kw_config_parse(&config, text, &err), KW_OK);
+        assert_true(kw_config_equal(&config, &special));
+    }
+}
+
+/* A word that the family has no text for, by the rule's name; one that is none. */
+static void words_of_a_problem_are_checked(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *named;
+        kw_status status;
+    } cases[] = {
+        {GOOD " x=uint8", "rule x_type: its kernels read x and w in one type", KW_ILLEGAL},
+        {"test.plain gemm fp32 x=uint8", "rule x_type: x=uint8 of fp32", KW_ILLEGAL},
+        {"test.plain gemm int8 x=fp16", "rule x_type: x=fp16 of int8", KW_ILLEGAL},
+        {GOOD " layout=first", "rule layout:", KW_ILLEGAL},
+        {GOOD " grouped=1", "rule row_groups:", KW_ILLEGAL},
+        {GOOD " epilogue=relu", "rule epilogue:", KW_ILLEGAL},
+        {GOOD " out=fp16", "rule epilogue:", KW_ILLEGAL},
+        {GOOD " epilogue=zero_x", "rule zero_x:", KW_ILLEGAL},
+        {GOOD " pitched=1", "rule pitched:", KW_ILLEGAL},
+        {"test.plain gemm fp32 epilogue=zero_x", "zero_x is for gemm and conv_fwd of int8", KW_ILLEGAL},
+        {"test.plain gemm fp32 pitched=2", "pitched=2 is not known; pitched takes 1", KW_MALFORMED},
+        {"test.plain gemm fp32 grouped=0", "grouped takes 1", KW_MALFORMED},
+        {"test.turning conv_fwd fp32 layout=last", "layout takes first", KW_MALFORMED},
+        {"test.plain gemm fp32 grouped", "axis=value", KW_MALFORMED},
+        {"test.plain gemm int8 x=int9", "x=int9 names no type", KW_MALFORMED},
+        {"test.plain gemm fp32 out=", "out= names no type", KW_MALFORMED},
+        {"test.plain gemm fp32 epilogue=rely", "did you mean relu", KW_MALFORMED},
+        {"test.plain gemm int8 x=uint8 x=uint8", "x=uint8 says x a second time", KW_MALFORMED},
+        {"test.turning conv_fwd fp32 layout=first layout=first", "a second time", KW_MALFORMED},
+        {"test.plain gemm fp32 grouped=1 grouped=1", "a second time", KW_MALFORMED},
+        {"test.plain gemm fp32 out=bf16 out=fp16", "out=fp16 says out a second time", KW_MALFORMED},
+        {"test.plain gemm fp32 epilogue=relu epilogue=relu", "a second time", KW_MALFORMED},
+        {"test.plain gemm fp32 pitched=1 pitched=1", "a second time", KW_MALFORMED},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_error err = {0};
+        kw_config config;
+        assert_int_equal(kw_config_parse(&config, cases[i].text, &err), cases[i].status);
+        assert_non_null(strstr(err.text, cases[i].named));
+    }
+    kw_config config;
+    static const char all[] = "test.plain gemm int8 x=uint8 grouped=1 out=bf16 epilogue=bias:fp32+relu pitched=1";
+    char text[KW_CONFIG_TEXT_MAX];
+    assert_int_equal(kw_config_parse(&config, all, NULL), KW_OK);
+    kw_config_print(text, sizeof text, &config);
+    assert_string_equal(text, all);
+    assert_int_equal(kw_config_parse(&config, "test.laid conv_fwd fp32 layout=first", NULL), KW_OK);
+    assert_true(kw_config_is_plain(&config) && config.axis[0] == 1); /* an axis comes first */
 }
 
 static void families_describe_themselves(void **state) {
@@ -287,6 +399,8 @@ int main(void) {
         cmocka_unit_test(configs_run_only_where_the_machine_can),
         cmocka_unit_test(a_config_serves_only_its_own_problems),
         cmocka_unit_test(pitches_have_kernels_of_their_own),
+        cmocka_unit_test(words_that_the_problem_does_not_want_are_named),
+        cmocka_unit_test(words_of_a_problem_are_checked),
         cmocka_unit_test(families_describe_themselves),
         cmocka_unit_test(the_first_three_words_are_read_whatever_the_family),
         cmocka_unit_test(small_work_gets_few_threads),

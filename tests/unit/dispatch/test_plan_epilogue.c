@@ -238,7 +238,7 @@ static void groups_of_rows_are_products_of_their_own(void **state) {
                 assert_int_equal(((const unsigned char *)r.tensors.y)[at], 0xff);
             }
         }
-        assert_non_null(strstr(kw_plan_config(r.plan), " grouped"));
+        assert_non_null(strstr(kw_plan_config(r.plan), " grouped=1"));
         close_run(&r);
     }
 }

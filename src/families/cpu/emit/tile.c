@@ -139,7 +139,7 @@ double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile) {
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
     const kw_multiply *multiply = kw_config_multiply(config);
-    bool raised = multiply->math == KW_MATH_DP && config->dtype == KW_INT8 && !config->mixed; /* KW_RAISED of kernels/prelude/cpu.h */
+    bool raised = multiply->math == KW_MATH_DP && config->dtype == KW_INT8 && !config->wants.mixed; /* KW_RAISED of kernels/prelude/cpu.h */
     kw_tile_work work = {
         .block = (int64_t)kw_config_isa(config)->lanes * tile->vecs,
         .pair = multiply->pair,
@@ -148,7 +148,7 @@ kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
         .instructions = multiply->math == KW_MATH_WIDE ? 2 : 1,
         .converts = raised || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
     };
-    work.head = raised || kw_epilogue_zero_x(&config->epilogue) ? KW_TILE_STEP_BYTES(work.block) : 0;
+    work.head = raised || kw_epilogue_zero_x(&config->wants.epilogue) ? KW_TILE_STEP_BYTES(work.block) : 0;
     return work;
 }
 

@@ -263,7 +263,7 @@ void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const k
     } else if (kw_mma_overlaps(&mma)) {
         kw_mma_image_maps(&mma, problem, launch);
     }
-    if (config->first && kw_mma_stores_first(&mma) && strides_of_result(problem) == 1 &&
+    if (config->wants.first && kw_mma_stores_first(&mma) && strides_of_result(problem) == 1 &&
         !kw_launch_params(launch, kw_igemm_params)->to_workspace) {
         launch->turning.result_first = true;
         launch->map[2] = (kw_map){0};

@@ -24,7 +24,7 @@ static bool bulk_plain(const kw_rule_case *c) {
 static bool groups_plain(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     bool plain = mma->split_k <= 1 && mma->streamk == KW_STREAMK_OFF && !mma->preshuffle;
-    return !mma->row_groups || (mma->pad[0] && plain && !c->config->pitched);
+    return !mma->row_groups || (mma->pad[0] && plain && !c->config->wants.pitched);
 }
 
 const kw_rule kw_gemm_mma_valid_rules[] = {

@@ -70,8 +70,8 @@ kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     mma.op = config->op;
     mma.dtype = config->dtype;
     mma.output = kw_config_output(config);
-    mma.row_groups = config->row_groups;
-    mma.fused = !kw_epilogue_is_bare(&config->epilogue);
+    mma.row_groups = config->wants.grouped;
+    mma.fused = !kw_epilogue_is_bare(&config->wants.epilogue);
     mma.bytes = (int32_t)kw_dtype_size(config->dtype);
     mma.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     if (mma.arch) {
