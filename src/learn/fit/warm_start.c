@@ -26,31 +26,30 @@ static kw_status check_same_targets(const kw_model_spec *spec, const kw_dataset 
     return KW_OK;
 }
 
+/* NULL: there is no such. */
+static kw_status check_same_name(const char *what, size_t number, const char *had, const char *has, kw_error *err) {
+    return had && has && !strcmp(had, has)
+               ? KW_OK
+               : kw_fail(err, KW_ILLEGAL, "warm start: %s %zu of the model is %.80s, here it is %.80s; train a new one", what, number,
+                         had ? had : "(none)", has ? has : "(none)");
+}
+
 static kw_status check_same_schema(const kw_model_spec *spec, const kw_dataset *dataset, const kw_feature_table *features,
                                    kw_model_quantity quantity, kw_error *err) {
     if (spec->quantity != quantity) {
         return kw_fail(err, KW_ILLEGAL, "warm start: the model predicts %s, this one is to predict %s; they cannot be added",
                        kw_model_quantity_name(spec->quantity), kw_model_quantity_name(quantity));
     }
-    for (size_t i = 0; i < features->count || i < spec->feature_count; i++) {
-        const char *had = i < spec->feature_count ? spec->features[i] : "(none)";
-        const char *has = i < features->count ? features->features[i].name : "(none)";
-        if (strcmp(had, has) != 0) {
-            return kw_fail(err, KW_ILLEGAL, "warm start: feature %zu of the model is %.80s, here it is %.80s; train a new one", i, had,
-                           has);
-        }
+    kw_status status = KW_OK;
+    for (size_t i = 0; !status && (i < features->count || i < spec->feature_count); i++) {
+        status = check_same_name("feature", i, i < spec->feature_count ? spec->features[i] : NULL,
+                                 i < features->count ? features->features[i].name : NULL, err);
     }
-    for (size_t i = 0; !spec->ck && (kw_family_table[i] || i < spec->family_count); i++) {
-        const char *had = i < spec->family_count ? spec->families[i] : "(none)",
-                   *has = kw_family_table[i] ? kw_family_table[i]->name : "(none)";
-        if (strcmp(had, has) != 0) {
-            return kw_fail(err, KW_ILLEGAL, "warm start: family %zu of the model is %.80s, here it is %.80s; train a new one", i, had, has);
-        }
-        if (!kw_family_table[i]) {
-            break;
-        }
+    for (size_t i = 0; !status && !spec->ck && (kw_family_table[i] || i < spec->family_count); i++) {
+        status = check_same_name("family", i, i < spec->family_count ? spec->families[i] : NULL,
+                                 kw_family_table[i] ? kw_family_table[i]->name : NULL, err);
     }
-    return check_same_targets(spec, dataset, err);
+    return status ? status : check_same_targets(spec, dataset, err);
 }
 
 static kw_status read_forest(kw_warm_start_model *warm, const kw_model_spec *spec, const char *folder, kw_error *err) {

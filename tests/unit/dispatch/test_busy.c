@@ -3,6 +3,7 @@
 
 #include "toy.h"
 
+#include "base/os/clock.h"
 #include "base/os/file.h"
 #include "support/kw_test.h"
 
@@ -66,9 +67,13 @@ static void what_a_busy_machine_says_is_provisional(void **state) {
         assert_true(a.wisdom && a.noise && !a.measured);
         assert_contains(a.text, "it is provisional");
     }
-    /* those who may measure do so */
+    /* those who may measure do so, in several finals unless the machine takes all the time that there is for them */
+    const int64_t finals_ns = 1900000000;
+    int64_t start = kw_clock_ns();
     a = ask(*state, "0", KW_SHORTLIST);
+    bool slow = kw_clock_ns() - start > finals_ns;
     assert_true(a.measured && a.noise && !a.wisdom);
+    assert_true(slow || !strstr(a.text, " after 1 finals more"));
     assert_contains(a.text, "was not used: it is provisional: measured on a busy machine, its times spread by ");
     assert_int_equal(toy_wisdom_lines(*state), 1);
     /* the same entry is a fact to who believes any spread */

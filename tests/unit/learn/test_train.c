@@ -247,6 +247,17 @@ static void warm_starts_on_other_ground_are_refused(void **state) {
     scratch_write(path, good.data, good.size, 0644);
     assert_int_equal(kw_warm_start_open(&warm, where, &p.dataset, features, KW_PREDICTS_TIME, &err), KW_ILLEGAL);
     assert_non_null(strstr(err.text, "predicts ratio"));
+    /* a family more, of the name that stands for none */
+    kw_text more = {0};
+    const char *last = good.data;
+    for (const char *at = good.data; (at = strstr(at, "\nfamily ")) != NULL; at++) {
+        last = at + 1;
+    }
+    kw_text_addf(&more, "%.*sfamily (none)\n%s", (int)(strchr(last, '\n') + 1 - good.data), good.data, strchr(last, '\n') + 1);
+    scratch_write(path, more.data, more.size, 0644);
+    assert_int_equal(kw_warm_start_open(&warm, where, &p.dataset, features, KW_PREDICTS_RATIO, &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, "is (none), here it is (none)"));
+    kw_text_drop(&more);
     kw_text_drop(&good);
     close_pieces(&p);
 }
