@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from tree import Sandbox, run
 
 EVERY = ("32", "512")  # of the rows of tests that check kernels; the second for those that take minutes with the first
-LIMIT = 240
 
 
 def checks(kernels, every):
@@ -34,7 +33,7 @@ def _lines(tree, counts):
     return found
 
 
-def _of_test(tree, test, folder, kernels):
+def _of_test(tree, test, folder, kernels, limit):
     """What is kept of one test; seconds is -1 where it does not pass in the sandbox."""
     counts = folder / "counts" / test.name
     for every in EVERY:
@@ -42,7 +41,7 @@ def _of_test(tree, test, folder, kernels):
         counts.mkdir(parents=True)
         start = time.monotonic()
         more = {**checks(kernels, every), "GCOV_PREFIX": str(counts)}
-        failed = Sandbox(folder, [counts, kernels]).first_failure([test], 1, lambda _: LIMIT, lambda _: more)
+        failed = Sandbox(folder, [counts, kernels]).first_failure([test], 1, lambda _: limit, lambda _: more)
         seconds = time.monotonic() - start
         if not failed or "(time)" not in failed:
             break
@@ -51,9 +50,9 @@ def _of_test(tree, test, folder, kernels):
     return {"seconds": -1 if failed else seconds, "every": every, "lines": lines, "failed": failed}
 
 
-def coverage(tree, tests, folder, kernels, jobs):
+def coverage(tree, tests, folder, kernels, jobs, limit):
     """file -> line -> names of the tests that run it; a line of code that none runs has none. Tests that fail in the sandbox, or take
-    minutes there, are left out, and said."""
+    longer than limit seconds there, are left out, and said."""
     kept = folder / "coverage.json"
     data = json.loads(kept.read_text()) if kept.exists() else {}
     lock, number = threading.Lock(), [0]
@@ -62,7 +61,7 @@ def coverage(tree, tests, folder, kernels, jobs):
         digest = tree.digest(test)
         known = data.get(test.name)
         if not known or known["digest"] != digest:
-            known = {**_of_test(tree, test, folder, kernels), "digest": digest}
+            known = {**_of_test(tree, test, folder, kernels, limit), "digest": digest}
             with lock:
                 data[test.name] = known
                 kept.write_text(json.dumps(data))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """mutate.py: plants faults in the project's own texts, one at a time, and looks whether a test notices.
 
-    tools/mutate/mutate.py c|cpu|gpu [--seed N] [--each N] [--rows LIST] [--only WORD] [--operators LIST] [--again LIST] [--jobs N] [--minutes N] [--folder DIR]
+    tools/mutate/mutate.py c|cpu|gpu [--seed N] [--each N] [--rows LIST] [--only WORD] [--operators LIST] [--again LIST] [--jobs N] [--limit S] [--minutes N] [--folder DIR]
 
 c: the library's sources, sanitised as in CI. A build with --coverage says which tests run a line; those are run, the quickest first. A
 line that no test runs is "not run", which counts as a survivor. cpu, gpu: kernel texts, by the tests that check kernels, with KW_KERNELS
@@ -22,6 +22,8 @@ import time
 
 import operators
 from coverage import checks, coverage
+from near import NearJudge
+from played import PlayedJudge
 from tree import ROOT, Sandbox, Tree
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -29,7 +31,8 @@ BUDGET = 120  # seconds of tests for a mutant that none of them finds
 # Test programs that have what a sanitised program leaves out: a sanitizer's own allocator refuses nothing.
 PLAIN = ["test_memory"]
 COMPILED_IN = "kernels/cpu/reference"  # part of the library, which KW_KERNELS does not replace
-CHECKS = ["test_check", "test_check_gpu"]
+CHECKS = {"c": ["all"], "cpu": ["test_check", "test_epilogue_cpu", "test_row_groups"],
+          "gpu": ["test_check_gpu", "gpu_pairs", "kernel_texts", "kwright"]}
 
 
 def draw(tree, kind, seed, each):
@@ -112,7 +115,7 @@ class KernelJudge:
         return self.box.first_failure(self.tests, self.jobs, lambda _: limit,
                                       lambda _: {**checks(self.cache, every), "KW_KERNELS": str(self.kernels)})
 
-    def verdict(self):
+    def verdict(self, name, number):
         for every, limit in self.limits.items():
             failed = self._first_failure(every, limit)
             if failed:
@@ -125,37 +128,46 @@ def main():
     words.add_argument("kind", choices=["c", "cpu", "gpu"])
     words.add_argument("--seed", type=int, default=1)
     words.add_argument("--each", type=int, default=2, help="mutants of an operator (2)")
-    words.add_argument("--rows", default="16,2", help="cpu, gpu: each Nth row of the tests that check kernels, for each N in turn (16,2)")
+    words.add_argument("--rows", default="16,2", help="cpu: each Nth row of the tests that check kernels, for each N in turn (16,2)")
     words.add_argument("--only", default="", help="files whose name has this word")
     words.add_argument("--operators", default="", help="these alone, with commas between them")
     words.add_argument("--again", type=pathlib.Path, help="the mutants of this list of survivors (file | operator | line) instead of drawn ones")
     words.add_argument("--jobs", type=int, default=os.cpu_count())
+    words.add_argument("--limit", type=float, default=240, help="c: tests that take longer than so many seconds are left out (240)")
+    words.add_argument("--near", type=float, default=0, help="c: without sanitisers and coverage, by the tests nearest to the file, for so many seconds")
+    words.add_argument("--kernels", type=int, default=36, help="gpu: a mutant survives when so many kernels that it changes are right (36)")
+    words.add_argument("--seconds", type=float, default=300, help="gpu: or those that could be played in so many seconds (300)")
     words.add_argument("--minutes", type=float, default=1e9, help="ends before the next mutant after so long")
     words.add_argument("--folder", type=pathlib.Path, default=ROOT / "build-mutate")
     asked = words.parse_args()
     folder = asked.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    is_c = asked.kind == "c"
-    plain = Tree(folder, False)
-    tree = Tree(folder, True) if is_c else plain
-    for built, targets in ((plain, PLAIN + CHECKS), (tree, ["all"] if is_c else [])):
+    is_c, is_near = asked.kind == "c" and not asked.near, asked.kind == "c" and asked.near > 0
+    plain = Tree(folder, False, asked.jobs)
+    tree = Tree(folder, True, asked.jobs) if is_c else plain
+    for built, targets in ((plain, PLAIN if is_c else CHECKS[asked.kind]), (tree, ["all"] if is_c else [])):
         if targets and not built.make(*targets):
             sys.exit("the unchanged tree does not build: ninja -C " + str(built.build))
     tests, lines, kernels = tree.tests(), {}, folder / "kernels-cache"
     kernels.mkdir(mode=0o700, exist_ok=True)
     plain_tests = [test for test in plain.tests() if test.name in PLAIN] if is_c else []
     if is_c:
-        lines = coverage(tree, tests, folder, kernels, asked.jobs)
+        lines = coverage(tree, tests, folder, kernels, asked.jobs, asked.limit)
         tests = [test for test in tests if test.seconds >= 0]
         failed = plain_failure(plain, plain_tests, folder)
         if failed:
             print(f"{failed} does not pass in the sandbox; {PLAIN} are left out", file=sys.stderr)
             plain_tests = []
+    elif is_near:
+        judge = NearJudge(tree, tests, folder, kernels, asked.near)
+    elif asked.kind == "gpu":
+        judge = PlayedJudge(tree, folder, kernels, asked.kernels, asked.seconds)
     else:
-        tests = [test for test in tests if "check" in test.labels and ("gpu" in test.name) == (asked.kind == "gpu")]
+        tests = [test for test in tests if "check" in test.labels and "gpu" not in test.name]
         judge = KernelJudge(tests, asked.rows, folder, kernels, tree.root / "kernels", asked.jobs)
     again = listed(asked.again) if asked.again else None
     known, start, tally, survivors = listed(HERE / "equivalent.txt"), time.monotonic(), collections.Counter(), []
+    passed_over = collections.Counter()
     with open(folder / (asked.kind + ".csv"), "w", newline="") as file:
         rows = csv.writer(file)
         rows.writerow(["operator", "file", "line", "text", "verdict"])
@@ -174,18 +186,19 @@ def main():
                 if (str(name), operator, line) in known or again and (str(name), operator, line) not in again:
                     continue
                 mutated, code = operators.mutated(text, match, replacement), None
-                with tree.mutant(name, mutated):
-                    if is_c:
-                        verdict = judge_c(tree, lines, tests, folder, name, number, asked.jobs)
-                        code = tree.code(name) if verdict in ("survived", "not run") else None
-                    else:
-                        verdict = judge.verdict()
+                if is_near:
+                    verdict = judge.verdict(name, mutated)
+                else:
+                    with tree.mutant(name, mutated):
+                        verdict = judge_c(tree, lines, tests, folder, name, number, asked.jobs) if is_c else judge.verdict(name, number)
+                        code = tree.code(name) if is_c and verdict in ("survived", "not run") else None
                 if code and code != tree.code(name):
                     verdict, code = verdict if verdict == "not run" else judge_plain(plain, plain_tests, folder, name, mutated), None
-                if verdict == "does not compile" or code:  # the same machine code
+                if verdict in ("does not compile", "the same code", "not played") or code:
+                    passed_over[verdict if not code else "the same code"] += 1
                     continue
                 taken += 1
-                kind = "killed" if verdict.startswith("killed") else verdict
+                kind = verdict if verdict == "not run" else verdict.split()[0]
                 tally[kind] += 1
                 rows.writerow([operator, name, number, line, verdict])
                 file.flush()
@@ -194,7 +207,8 @@ def main():
     print("\nSurvivors:", *survivors, sep="\n")
     total = sum(tally.values())
     print(f"{asked.kind}, seed {asked.seed}: {total} mutants, {tally['killed']} killed ({100 * tally['killed'] / max(total, 1):.1f} %), "
-          f"{tally['survived']} survived, {tally['not run']} on lines that no test runs")
+          f"{tally['survived']} survived, {tally['not run']} on lines that no test runs; "
+          f"not counted: {', '.join(f'{count} {what}' for what, count in passed_over.items()) or 'none'}")
 
 
 if __name__ == "__main__":

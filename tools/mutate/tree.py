@@ -78,7 +78,8 @@ class Tree:
     """A copy of the tracked files with a build of its own: a release, or one that is sanitised as CI's and counts its lines; that is optimised a
     little, for the tests take half the time then."""
 
-    def __init__(self, folder, is_counted):
+    def __init__(self, folder, is_counted, jobs):
+        self.jobs = jobs
         self.root, self.build = folder / "tree", folder / ("coverage" if is_counted else "release")
         for name in filter(None, run("git", "ls-files", cwd=ROOT).split("\n")):
             to = self.root / name
@@ -104,7 +105,7 @@ class Tree:
             self._compilations.setdefault(entry["file"], []).append(entry["command"])
 
     def make(self, *targets):
-        return subprocess.run(["ninja", "-C", str(self.build), *targets], capture_output=True).returncode == 0
+        return subprocess.run(["ninja", "-j", str(self.jobs), "-C", str(self.build), *targets], capture_output=True).returncode == 0
 
     def tests(self):
         listed = json.loads(run("ctest", "--test-dir", self.build, "--show-only=json-v1"))["tests"]
@@ -115,16 +116,16 @@ class Tree:
         return all(subprocess.run(command, shell=True, cwd=self.build, capture_output=True).returncode == 0
                    for command in self._compilations.get(str(self.root / name), ["false"]))
 
+    def objects(self, name):
+        """What is made of the file."""
+        commands = [shlex.split(command) for command in self._compilations.get(str(self.root / name), [])]
+        return [self.build / words[words.index("-o") + 1] for words in commands]
+
     @contextlib.contextmanager
     def mutant(self, name, text):
         """Inside, the file has this text; afterwards it and its objects are what they were."""
-        path, objects = self.root / name, {}
-        before = path.read_text()
-        for command in self._compilations.get(str(path), []):
-            words = shlex.split(command)
-            made = self.build / words[words.index("-o") + 1]
-            if made.exists():
-                objects[made] = made.read_bytes()
+        path = self.root / name
+        before, objects = path.read_text(), {made: made.read_bytes() for made in self.objects(name) if made.exists()}
         try:
             path.write_text(text)
             yield
