@@ -6,9 +6,9 @@ return {
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
-            math = arch.math[dtype],
+            math = (include "tables/isa").maths(arch, dtype),
             lanes = { "c", "k" },
-            tile = { 4, 5, 6, 7, 8, 9, 12, 14, 16 },
+            tile = { 4, 5, 6, 7, 8, 9, 12, 14, 16, 32, 64 },
             vecs = { 1, 2, 3, 4, 5, 6 },
             copy = dtype == "fp32" and { 0, 1, 2 } or { 1 },
             merge = { 0, 1 },
@@ -16,6 +16,7 @@ return {
         }
     end,
     rules = {
+        (include "tables/isa").whole_tiles("tile", 17),
         { "filter rows are merged when x has few channels, which would not fill the lanes", function(c)
             return c.merge == 0 or c.lanes == "k"
         end },

@@ -177,6 +177,9 @@ return {
                 and among(merged[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.direct_bwd_weight"] = function(c, arch)
+            if c.math == "amx" then
+                return c.box == 0 and among(amx, { c.tile, c.vecs })
+            end
             local tiles = c.dtype == "fp32" and weight or narrow_weight
             return preferred(c, arch) and c.box == 0 and among(tiles[c.isa], { c.lanes, c.tile, c.vecs, c.copy, c.merge })
         end,

@@ -50,6 +50,8 @@ local rows = {
 }
 -- tile_w or tile_m, vecs, band; of math=amx. Only products have tiles of 96 and of 6 vectors.
 local amx = { { 32, 2, 0 }, { 16, 4, 4 }, { 48, 1, 0 }, { 64, 1, 4 }, { 16, 3, 0 }, { 16, 1, 1 }, { 96, 1, 0 }, { 16, 6, 4 } }
+-- tile, vecs, box
+local amx_weight = { { 32, 2, 0 }, { 16, 4, 128 }, { 64, 1, 0 }, { 16, 1, 0 }, { 16, 3, 0 }, { 16, 6, 0 } }
 -- tile_w, vecs, band
 local first = {
     avx512 = {
@@ -161,6 +163,9 @@ return {
             return picked(merged, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k, c.block })
         end,
         ["conv.direct_bwd_weight"] = function(c)
+            if c.math == "amx" then
+                return picked({ avx512 = amx_weight }, c, { c.tile, c.vecs, c.box })
+            end
             return picked(weight, c, { c.lanes, c.tile, c.vecs, c.copy, c.merge, c.box })
         end,
         ["conv.depthwise_weight"] = function(c)

@@ -7,7 +7,7 @@
 set(KW_SHARED_KERNEL_FILES
     prelude/kernel_params.h prelude/kernel_abi.h prelude/row_groups.h prelude/cpu.h prelude/epilogue_cpu.h prelude/tiles.h
     prelude/tiles_played.h
-    cpu/lib/sizes.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
+    cpu/lib/sizes.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_sizes.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/align.h gpu/lib/bulk.h gpu/lib/epilogue.h gpu/matrix/fragment.h gpu/lib/gather.h gpu/matrix/groups.h gpu/matrix/mma_amd.h
     gpu/matrix/mma_emu.h gpu/matrix/mma_ptx.h gpu/lib/overlap.h gpu/lib/overlap_layout.h gpu/lib/pipeline.h gpu/lib/resources.h
@@ -36,7 +36,7 @@ kw_family(conv.depthwise cpu/conv_grouped.c cpu/grouped/args.h cpu/grouped/group
 kw_family(conv.merged cpu/conv_grouped.c)
 kw_family(conv.depthwise_weight cpu/conv_grouped.c cpu/grouped/grouped_weight.c)
 kw_family(conv.merged_weight cpu/conv_grouped.c)
-kw_family(conv.direct_bwd_weight cpu/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight.c)
+kw_family(conv.direct_bwd_weight cpu/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight_amx.h cpu/bwd_weight/bwd_weight.c)
 kw_family(conv.any_groups_weight cpu/conv_any_groups.c)
 kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c)
 kw_family(conv.direct_block gpu/direct/conv_direct_block.c gpu/direct/args.h gpu/direct/direct.c gpu/direct/dense.h gpu/direct/grouped.h gpu/direct/weight.h)

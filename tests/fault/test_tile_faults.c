@@ -9,24 +9,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SIZES "cpu/lib/amx_sizes.h"
 #define TILE "cpu/lib/amx_tile.h"
 #define DENSE "cpu/lib/dense.h"
 #define PRODUCT "cpu/gemm/gemm.c"
 #define CONVOLUTION "cpu/direct/direct.c"
+#define GRADIENT "cpu/bwd_weight/bwd_weight.c"
+#define GRADIENT_TILE "cpu/bwd_weight/bwd_weight_amx.h"
 #define PLAYED "prelude/tiles_played.h"
 
 /* In the file of kernels/, text becomes other. */
 typedef struct fault {
     const char *what, *file, *text, *other;
     bool int8_only, bf16_only, deep, flow; /* deep: a product of many slices; flow: a convolution whose tiles go on in the next row */
+    bool gradient;                         /* a weight gradient, of several chunks a row and several boxes; bf16 alone */
 } fault;
 
 static const fault faults[] = {
-    {.what = "none: the copy itself is right", .file = TILE, .text = "sizes", .other = "shapes"},
-    {.what = "a palette that there is not", .file = TILE, .text = ".palette = 1", .other = ".palette = 2"},
+    {.what = "none: the copy itself is right", .file = SIZES, .text = "sizes", .other = "shapes"},
+    {.what = "a palette that there is not", .file = SIZES, .text = ".palette = 1", .other = ".palette = 2"},
     {.what = "no configuration", .file = PRODUCT, .text = "kw_tiles_begin(p.depth);", .other = ""},
     {.what = "sums that are not cleared", .file = TILE, .text = "EACH_SUM(KW_AMX_CLEAR)", .other = ""},
-    {.what = "weights of 16 steps where a chunk has fewer", .file = TILE, .text = "(unsigned char)chunk", .other = "KW_AMX_ROWS"},
+    {.what = "weights of 16 steps where a chunk has fewer", .file = SIZES, .text = "(unsigned char)chunk", .other = "KW_AMX_ROWS"},
     {.what = "source rows too near each other",
      .file = TILE,
      .text = "KW_AMX_ROWS * step, step)",
@@ -49,7 +53,7 @@ static const fault faults[] = {
      .file = TILE,
      .text = "(v)*KW_VECTOR, weights_step)",
      .other = "(v)*KW_VECTOR, KW_VECTOR)"},
-    {.what = "none: tiles of a convolution go on in the next row", .file = TILE, .text = "sizes", .other = "shapes", .flow = true},
+    {.what = "none: tiles of a convolution go on in the next row", .file = SIZES, .text = "sizes", .other = "shapes", .flow = true},
     {.what = "of a tile's rows the first one's taps alone",
      .file = CONVOLUTION,
      .text = "rows->at + last / pitch, runs",
@@ -70,6 +74,32 @@ static const fault faults[] = {
      .text = "kw_i64 pitch = a->params.flow,",
      .other = "kw_i64 pitch = cols->count,",
      .flow = true},
+    {.what = "none: a weight gradient", .file = GRADIENT_TILE, .text = "tile_row", .other = "sums_row", .gradient = true},
+    {.what = "what is behind a row's last pixel is a number",
+     .file = GRADIENT,
+     .text = "memset(row + pixels * KW_BYTES, 0,",
+     .other = "memset(row + pixels * KW_BYTES, 0x40,",
+     .gradient = true},
+    {.what = "a row's second chunk has the first one's pixels",
+     .file = GRADIENT_TILE,
+     .text = "b += job->steps * job->b_step[3]",
+     .other = "b += 0",
+     .gradient = true},
+    {.what = "sums of the boxes before are forgotten",
+     .file = GRADIENT_TILE,
+     .text = "if (job->from) {",
+     .other = "if (!job) {",
+     .gradient = true},
+    {.what = "a channel's pixels lie nearer than they were copied",
+     .file = GRADIENT,
+     .text = "job.b_row = s->y.count[KW_BOX_W] * 4;",
+     .other = "job.b_row = s->args->params.chunk * 4;",
+     .gradient = true},
+    {.what = "pairs are of pixels that do not follow each other",
+     .file = GRADIENT,
+     .text = "x_step = KW_PAIRED_X(a) ? s->x.step[KW_BOX_W] : 2 * x_step;",
+     .other = "",
+     .gradient = true},
 };
 
 /* All places of text in the file become other. */
@@ -110,13 +140,16 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     assert_ok(backend->open(&device, index, 1, &err), &err);
     const char *convolution = "conv.direct conv_fwd %s isa=avx512 math=amx tile_h=1 tile_w=32 vecs=2 band=0 edge=pad";
     const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
-    snprintf(text, sizeof text, f->flow ? convolution : product, dtype);
+    const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
+    snprintf(text, sizeof text, f->flow ? convolution : f->gradient ? gradient : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
     int depth = f->deep ? 3000 : 73;
     snprintf(text, sizeof text, "gemm %s rcr m75 n72 k%d", dtype, !strcmp(dtype, "int8") ? 2 * depth - 1 : depth);
     if (f->flow) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
+    } else if (f->gradient) {
+        snprintf(text, sizeof text, "conv_bwd_weight %s nhwgc n2 c40 k40 i6x70 f3x3 p1x1", dtype);
     }
     assert_ok(kw_problem_parse(&problem, text, &err), &err);
     if (kw_compiler_find(&compiler, getenv("KW_TEST_CC"), (kw_code){0}, &err) || kw_config_runs(&config, backend->target(device), &err)) {
@@ -151,7 +184,7 @@ static void planted_faults_are_found(void **state) {
         setenv("KW_KERNELS", kernels, 1);
         for (int d = 0; d < 2; d++) {
             kw_record record = {0};
-            if (!(f->int8_only && d == 0) && !(f->bf16_only && d == 1)) {
+            if (!(f->int8_only && d == 0) && !((f->bf16_only || f->gradient) && d == 1)) {
                 verify(dtypes[d], f, &record);
                 bool right = record.outcome == (strncmp(f->what, "none", 4) ? KW_WRONG : KW_GOOD);
                 missed += !right;

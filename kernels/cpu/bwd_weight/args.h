@@ -11,6 +11,8 @@ enum { KW_BOX_N, KW_BOX_D, KW_BOX_H, KW_BOX_W };
 typedef struct kw_bwd_weight_params {
     kw_i64 box[4];             /* output pixels of a box, by axis */
     kw_i64 copy_y_at, sums_at; /* bytes of thread memory */
+    kw_i64 chunk;              /* math=amx: pixel pairs of a tile register */
+    kw_i64 flat;               /* math=amx, 1: a filter of 1, whose pixels are all one row */
 } kw_bwd_weight_params;
 
 KW_PARAMS_FIT(kw_bwd_weight_params);

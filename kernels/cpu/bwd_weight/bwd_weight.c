@@ -5,19 +5,23 @@
  * box (images, depth, rows, columns), so that a box stays in the second-level cache for all units of the thread; sums of unfinished units
  * wait in shared memory. KW_OWN: what is said of a group is done for a vector of output channels, whatever groups they are of, and the
  * copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32
- * or as bf16 pairs; where it is 2, of x alone. KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row, are
+ * or as bf16 pairs; where it is 2, of x alone. math=amx has y's channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row, are
  * worked on as channels. */
 #include "cpu/bwd_weight/args.h"
 #define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"
 
 #include "cpu/bwd_weight/bwd_weight_tile.h"
+#if KW_MATH == 3
+#include "cpu/lib/transpose.h"
+#endif
 #if KW_OWN
 #include "cpu/lib/own_lanes.h"
 #endif
 
+#define KW_PAIRS (KW_DP || KW_MATH == 3) /* an element is the bf16 of two pixels of a row */
 #define KW_WIDTH (KW_VECS * KW_LANES)
-#define KW_PADDED (KW_MERGE || KW_DP) /* columns of the copy include the padding, and no tap clips them */
+#define KW_PADDED (KW_MERGE || KW_PAIRS) /* columns of the copy include the padding, and no tap clips them */
 #define KW_COPY_Y (KW_COPY == 1)
 #if KW_LANES_C
 #define KW_X_WIDTH KW_WIDTH /* channels of a block */
@@ -45,7 +49,7 @@ typedef struct share {
 } share;
 
 /* With one tap a row, only every second column is the first of a pair. */
-#define KW_PAIRED_X(args) (KW_DP && !KW_MERGE && (args)->filter[2] == 1)
+#define KW_PAIRED_X(args) (KW_PAIRS && !KW_MERGE && (args)->filter[2] == 1)
 
 KW_INLINE kw_i64 ceil_div(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
 
@@ -64,6 +68,12 @@ static void view_tensor(side *s, const char *tensor, const kw_i64 count[4], kw_i
     set_steps(s, channels * KW_BYTES);
 }
 
+/* Pairs of so many pixels of a row, whole chunks of math=amx. */
+KW_INLINE kw_i64 pairs_of(const share *s, kw_i64 pixels) {
+    kw_i64 chunk = KW_MATH == 3 ? s->args->params.chunk : 1;
+    return ceil_div(pixels, 2 * chunk) * chunk;
+}
+
 /* The pixels of both tensors that the box's taps read. */
 static __attribute__((unused)) void find_pixels(share *s) {
     for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
@@ -78,8 +88,8 @@ static __attribute__((unused)) void find_pixels(share *s) {
             s->x.count[KW_BOX_W] = high - low;
         }
     }
-#if KW_DP
-    s->y.count[KW_BOX_W] = ceil_div(s->y.count[KW_BOX_W], 2);
+#if KW_PAIRS
+    s->y.count[KW_BOX_W] = pairs_of(s, s->y.count[KW_BOX_W]);
     /* The last pair's second is zipped to its first. */
     s->x.count[KW_BOX_W] =
         KW_PAIRED_X(s->args) ? s->y.count[KW_BOX_W] : (2 * s->y.count[KW_BOX_W] - 2) * s->stride[KW_BOX_W] + s->reach[KW_BOX_W] + 1;
@@ -120,14 +130,14 @@ static __attribute__((noinline)) void copy_edge(const side *to, char *pixel, con
         kw_i64 last = kw_min((i + 1) * c->width, c->channels);
         for (kw_i64 channel = i * c->width; channel < last; channel += KW_LANES, q += KW_VECTOR) {
             kw_vf v = load_pixel(c, row, col, channel, last - channel);
-            if (KW_DP) v = zip(v, load_pixel(c, row, col + c->zip, channel, last - channel));
+            if (KW_PAIRS) v = zip(v, load_pixel(c, row, col + c->zip, channel, last - channel));
             kw_put(q, v);
         }
     }
 }
 
 static void copy_row(const side *to, char *pixel, const char *row, const copy *c) {
-    kw_i64 partner = KW_DP ? c->zip : 0, block_bytes = c->width * KW_BYTES, bytes = (c->block1 - c->block0) * block_bytes;
+    kw_i64 partner = KW_PAIRS ? c->zip : 0, block_bytes = c->width * KW_BYTES, bytes = (c->block1 - c->block0) * block_bytes;
     kw_i64 columns = c->tensor.count[KW_BOX_W] - partner, pair = partner * c->tensor.step[KW_BOX_W];
     for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, pixel += to->step[KW_BOX_W]) {
         kw_i64 col = to->low[KW_BOX_W] + j * c->step;
@@ -140,7 +150,7 @@ static void copy_row(const side *to, char *pixel, const char *row, const copy *c
         for (const char *end = p + bytes; p < end; p += block_bytes, q += to->block) {
             for (kw_i64 i = 0; i < c->width; i += KW_LANES) {
                 kw_vf v = kw_load_x(p + i * KW_BYTES);
-                if (KW_DP) v = zip(v, kw_load_x(p + pair + i * KW_BYTES));
+                if (KW_PAIRS) v = zip(v, kw_load_x(p + pair + i * KW_BYTES));
                 kw_put(q + i * 4, v);
             }
         }
@@ -163,7 +173,7 @@ static __attribute__((unused)) void copy_run(const side *to, char *row, const ch
     for (kw_i64 i = 0; i < to->count[KW_BOX_W] * c->channels; i += KW_LANES) {
         kw_i64 position = to->low[KW_BOX_W] * c->channels + i;
         kw_vf v = load_run(from, position, length);
-        if (KW_DP) v = zip(v, load_run(from, position + c->zip * c->channels, length));
+        if (KW_PAIRS) v = zip(v, load_run(from, position + c->zip * c->channels, length));
         kw_put(row + i * 4, v);
     }
 }
@@ -204,7 +214,7 @@ static void copy_own(side *to, char *at, const copy *c, const kw_own *own) {
                           (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H];
         for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, at += to->step[KW_BOX_W]) {
             kw_i64 col = to->low[KW_BOX_W] + j * c->step, partner = col + c->zip;
-            const char *second = KW_DP && partner >= 0 && partner < columns ? row + partner * pixel : 0;
+            const char *second = KW_PAIRS && partner >= 0 && partner < columns ? row + partner * pixel : 0;
             if (col >= 0 && col < columns) {
                 kw_own_copy(at, own, row + col * pixel, second, c->channels, KW_OWN_VALUES, c->end);
                 continue;
@@ -221,6 +231,32 @@ static void copy_own(side *to, char *at, const copy *c, const kw_own *own) {
 }
 #endif
 
+#if KW_MATH == 3
+/* y, each channel's pixels of a row side by side; what is behind the box's is zero. */
+static void copy_turned(side *to, char *at, const copy *c, kw_i64 pixels) {
+    const side *t = &c->tensor;
+    set_steps(to, 4);
+    for (int axis = KW_BOX_N; axis < KW_BOX_W; axis++)
+        to->step[axis] *= c->width;
+    to->at = at;
+    to->block = to->count[KW_BOX_N] * to->step[KW_BOX_N] + KW_VECTOR;
+    kw_i64 pitch = to->count[KW_BOX_W] * 4, rows = to->count[KW_BOX_N] * to->count[KW_BOX_D] * to->count[KW_BOX_H];
+    for (kw_i64 i = 0; i < rows; i++) {
+        kw_i64 h = i % to->count[KW_BOX_H], d = i / to->count[KW_BOX_H] % to->count[KW_BOX_D];
+        kw_i64 n = i / to->count[KW_BOX_H] / to->count[KW_BOX_D];
+        const char *from = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
+                           (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H] + to->low[KW_BOX_W] * t->step[KW_BOX_W];
+        for (kw_i64 block = c->block0; block < c->block1; block++) {
+            char *row = at + block * to->block + i * to->step[KW_BOX_H];
+            kw_i64 first = block * c->width, channels = kw_min(c->width, c->channels - first);
+            kw_transpose(row, pitch, from + first * KW_BYTES, t->step[KW_BOX_W], pixels, channels);
+            for (kw_i64 channel = 0; channel < channels; channel++, row += pitch)
+                __builtin_memset(row + pixels * KW_BYTES, 0, pitch - pixels * KW_BYTES);
+        }
+    }
+}
+#endif
+
 /* The box as tiles read it; of a copy, the blocks that the share's units need. */
 static void open_box(share *s, char *memory) {
     const kw_kernel_args *a = s->args;
@@ -228,7 +264,7 @@ static void open_box(share *s, char *memory) {
 #if KW_COPY
     kw_i64 inner = s->taps * s->b_blocks, block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
     copy x = {.channels = a->c, .width = KW_X_WIDTH, .step = KW_PAIRED_X(a) ? 2 * a->stride[2] : 1, .zip = a->stride[2]};
-    copy y = {.channels = a->k, .width = KW_Y_WIDTH, .step = 1 + KW_DP, .zip = 1};
+    copy y = {.channels = a->k, .width = KW_Y_WIDTH, .step = 1 + KW_PAIRS, .zip = 1};
     copy *vectors = KW_LANES_C ? &x : &y, *spread = KW_LANES_C ? &y : &x;
     vectors->block0 = block0;
     vectors->block1 = block1;
@@ -242,14 +278,16 @@ static void open_box(share *s, char *memory) {
     view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * a->c);
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * a->k);
 #endif
-    x.end = a->x + a->n * x.tensor.step[KW_BOX_N];
-    y.end = a->y + a->n * y.tensor.step[KW_BOX_N];
+    x.end = a->x + s->in[KW_BOX_N] * x.tensor.step[KW_BOX_N];
+    y.end = a->y + s->in[KW_BOX_N] * y.tensor.step[KW_BOX_N];
 #if KW_OWN
     copy_own(&s->x, memory, &x, &own);
 #else
     copy_box(&s->x, memory, &x, KW_MERGE);
 #endif
-#if KW_COPY_Y
+#if KW_MATH == 3
+    copy_turned(&s->y, memory + a->params.copy_y_at, &y, s->high[KW_BOX_W] - s->low[KW_BOX_W]);
+#elif KW_COPY_Y
     copy_box(&s->y, memory + a->params.copy_y_at, &y, 0);
 #else
     s->y = y.tensor;
@@ -310,8 +348,8 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
         y += (low - s->y.low[axis]) * s->y.step[axis];
         kw_i64 x_step = s->x.step[axis] * stride, y_step = s->y.step[axis];
         job->count[axis] = high - low;
-        if (KW_DP && axis == KW_BOX_W) {
-            job->count[KW_BOX_W] = ceil_div(job->count[KW_BOX_W], 2);
+        if (KW_PAIRS && axis == KW_BOX_W) {
+            job->count[KW_BOX_W] = pairs_of(s, job->count[KW_BOX_W]);
             x_step = KW_PAIRED_X(a) ? s->x.step[KW_BOX_W] : 2 * x_step;
         }
         job->v_step[axis] = KW_LANES_C ? x_step : y_step;
@@ -363,7 +401,7 @@ static void store_sums(const share *s, const place *at, const char *sums) {
 
 /* Whether the tile can write its sums into dw itself, and where. */
 static int is_whole(const share *s, const place *at, kw_weight_job *job) {
-#if KW_LANES_C
+#if KW_LANES_C && KW_MATH != 3
     kw_i64 c = at->v_block * KW_X_WIDTH, k = at->b_block * KW_Y_WIDTH;
     if (c + KW_X_WIDTH <= s->c && k + KW_Y_WIDTH <= s->k) {
         job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_OUT_BYTES;
@@ -392,6 +430,8 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             job.to = ends[1] ? spill : waiting + unit * KW_TILE_BYTES;
             job.to_step = KW_TILE_ROW;
             job.narrow = 0;
+            job.steps = KW_MATH == 3 ? s->args->params.chunk : 1;
+            job.b_row = s->y.count[KW_BOX_W] * 4;
             int whole = ends[1] && is_whole(s, &at, &job);
             kw_tile(&job);
             if (ends[1] && !whole) store_sums(s, &at, spill);
@@ -433,6 +473,14 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
         s.dilation[KW_BOX_D + i] = a->dilation[i];
         s.reach[KW_BOX_D + i] = (a->filter[i] - 1) * a->dilation[i];
     }
+#if KW_MATH == 3
+    if (a->params.flat) { /* a filter of 1: all pixels are one row */
+        kw_i64 pixels = a->n * a->out[0] * a->out[1] * a->out[2];
+        for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
+            s.in[axis] = s.out[axis] = axis == KW_BOX_W ? pixels : 1;
+    }
+    kw_amx_begin(a->params.chunk);
+#endif
     s.v_blocks = KW_OWN ? 1 : ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
     s.b_blocks = ceil_div(KW_LANES_C ? s.k : s.c, KW_TILE);
     kw_i64 units = s.v_blocks * s.taps * s.b_blocks;
@@ -443,6 +491,9 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
         if (KW_OWN) s.k = kw_min(KW_LANES, a->groups * a->k - s.group * KW_LANES);
         sum_share(&s, memory);
     }
+#if KW_MATH == 3
+    KW_AMX_END();
+#endif
 }
 
 #define KW_GRADIENT 1

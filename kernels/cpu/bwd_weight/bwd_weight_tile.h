@@ -1,7 +1,7 @@
 /* bwd_weight_tile.h: the register tile of conv.direct_bwd_weight. A tile is KW_TILE broadcast channels (rows) by KW_VECS vectors of
  * channels, for one filter tap; it sums products over output pixels, which are four nested counts. The tensor whose channels fill the
- * lanes is the vector side, the other the broadcast side. An element is 4 bytes: an fp32 or, for math=dp, the bf16 of two neighbouring
- * pixels.
+ * lanes is the vector side, the other the broadcast side. An element is 4 bytes: an fp32 or, for math=dp and amx, the bf16 of two
+ * neighbouring pixels. math=amx has a tile of its own, bwd_weight_amx.h.
  *
  * The sums are named variables a<row>_<vector>, so that they stay in registers and compile fast; kw_config.h unrolls what goes over them:
  *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_TILE - 1)
@@ -21,7 +21,12 @@ typedef struct kw_weight_job {
     kw_i64 to_step;                        /* bytes from row to row of to */
     int narrow;                            /* to is the result, of its type and behind the epilogue; else fp32 sums */
     kw_place at;                           /* where narrow */
+    kw_i64 steps, b_row;                   /* math=amx: of a chunk; bytes from a spread channel to the next */
 } kw_weight_job;
+
+#if KW_MATH == 3
+#include "cpu/bwd_weight/bwd_weight_amx.h"
+#else
 
 #define KW_DECLARE(row, i) kw_vf a##row##_##i = {0};
 #define KW_DECLARE_ROW(row) KW_EACH_VECTOR(KW_DECLARE, row)
@@ -99,3 +104,4 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
 #endif
     KW_EACH_ROW(KW_PUT_ROW)
 }
+#endif

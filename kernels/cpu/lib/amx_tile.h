@@ -7,28 +7,11 @@
  *   KW_EACH_PART_SUM, KW_PART_CHUNK  the same of the first 16 pixels alone, where KW_AMX_PART: a tile of 32, of which no more exist
  *   KW_CHUNK(LOAD, WEIGHTS, DOT)  what is done for a chunk, in order: LOAD(pixels, register), WEIGHTS(vector, register),
  *                               DOT(sums, source, weights) */
+#include "cpu/lib/amx_sizes.h"
 #include "cpu/lib/dense.h"
 
-/* What ldtilecfg reads: bytes of a row, then rows, of each register. */
-typedef struct kw_amx_sizes {
-    unsigned char palette, start, none[14];
-    kw_u16 bytes[16];
-    unsigned char rows[16];
-} kw_amx_sizes;
-
-#define KW_AMX_SIZE_SUM(pixels, v, t) sizes.bytes[t] = KW_VECTOR, sizes.rows[t] = KW_AMX_ROWS;
-#define KW_AMX_SIZE_SOURCE(pixels, t) sizes.bytes[t] = (kw_u16)(4 * chunk), sizes.rows[t] = KW_AMX_ROWS;
-#define KW_AMX_SIZE_WEIGHTS(v, t) sizes.bytes[t] = KW_VECTOR, sizes.rows[t] = (unsigned char)chunk;
-#define KW_AMX_NO_DOT(c, a, b)
-
 /* Before the tiles of a stage, for runs of so many elements; and after them. */
-static void kw_tiles_begin(kw_i64 elements) {
-    kw_i64 chunk = KW_AMX_CHUNK(kw_run_steps(elements));
-    kw_amx_sizes sizes = {.palette = 1};
-    KW_EACH_SUM(KW_AMX_SIZE_SUM)
-    KW_CHUNK(KW_AMX_SIZE_SOURCE, KW_AMX_SIZE_WEIGHTS, KW_AMX_NO_DOT)
-    KW_AMX_BEGIN(sizes);
-}
+static void kw_tiles_begin(kw_i64 elements) { kw_amx_begin(KW_AMX_CHUNK(kw_run_steps(elements))); }
 static void kw_tiles_end(void) { KW_AMX_END(); }
 
 #define KW_AMX_CLEAR(pixels, v, t) KW_AMX_ZERO(t)

@@ -13,6 +13,7 @@ typedef struct kw_bwd_weight {
     int32_t copy;
     bool lanes_c; /* the channels of x fill the vectors, not those of y */
     bool merge;   /* the taps of a filter row and the channels are worked on as channels */
+    bool amx;     /* by tile registers */
     bool own;     /* in place of a group, a vector of y's channels, whatever groups they are of; implies copy, vecs 1 and not lanes_c */
 } kw_bwd_weight;
 

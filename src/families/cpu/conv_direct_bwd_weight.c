@@ -7,6 +7,7 @@
 #include "base/math.h"
 #include "cpu/bwd_weight/args.h"
 #include "families/cpu/cpu_rules.h"
+#include "families/cpu/emit/tile.h"
 #include "families/cpu/reorder.h"
 #include "problem/view.h"
 
@@ -17,15 +18,33 @@ enum { WORD = 4 };
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
     {"lanes", "c k", 0, 1, "whose channels fill the vectors: c of x, k of y; the other's are spread one by one"},
-    {"tile", NULL, 1, 30, "spread channels of a tile"},
+    {"tile", NULL, 1, 64, "spread channels of a tile"},
     {"vecs", NULL, 1, 6, "vectors of a tile"},
     {"copy", NULL, 0, 2, "1: a box is copied in the order of its use; 0: tiles read the tensors (fp32 only); 2: x is copied, y is read"},
     {"merge", NULL, 0, 1, "1: the taps of a filter row and the channels are worked on as channels (for few channels)"},
     {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it"},
 };
 
+static bool multiplies_tiles(const kw_config *config) {
+    return config->axis[KW_AXIS_MATH] == KW_MATH_AMX;
+}
+
+/* As the texts of other families see it. */
+static kw_tile amx_tile_of(const kw_config *config) {
+    return (kw_tile){.rows = 1, .cols = config->axis[TILE], .vecs = config->axis[VECS]};
+}
+
+static bool amx_tile_is_whole(const kw_rule_case *c) {
+    const int32_t *axis = c->config->axis;
+    return !multiplies_tiles(c->config) || (axis[TILE] % KW_AMX_ROWS == 0 && axis[LANES] == LANES_C && !axis[MERGE]);
+}
+
 static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
+    if (multiplies_tiles(c->config)) {
+        kw_tile tile = amx_tile_of(c->config);
+        return kw_tile_fits_amx(&tile);
+    }
     return (axis[TILE] + 1) * axis[VECS] + 1 <= kw_config_isa(c->config)->registers;
 }
 
@@ -36,7 +55,8 @@ static bool tensors_are_readable(const kw_rule_case *c) {
 }
 
 static const kw_rule valid_rules[] = {
-    {"tile_registers", "the sums of a tile, a row of vectors and a spread value must fit the isa's vector registers",
+    {"amx_tile", "math=amx has tiles of 16, 32, ... spread channels, with lanes=c and merge=0", amx_tile_is_whole},
+    {"tile_registers", "the sums of a tile, a row of vectors and a spread value must fit the isa's vector registers, or the 8 of math=amx",
      bwd_weight_tile_in_registers},
     {"copy", "copy=0 reads fp32 tensors as they are, copy=2 those of y beside merge=1 lanes=k; else copy=1 is needed",
      tensors_are_readable},
@@ -56,6 +76,7 @@ static kw_bwd_weight bwd_weight_of(const kw_config *config) {
         .lanes_c = axis[LANES] == LANES_C,
         .copy = axis[COPY],
         .merge = axis[MERGE],
+        .amx = multiplies_tiles(config),
     };
 }
 
@@ -80,8 +101,10 @@ static const kw_rule fits_rules[] = {
 
 /* A problem as the kernel sees it. */
 typedef struct shape {
-    bool dp, merge, padded;   /* columns of x are copied with the padding, and no tap clips them */
-    int64_t out[4], in[3];    /* n and output extents */
+    bool dp, merge, padded;   /* dp: pairs of pixels; columns of x are copied with the padding, and no tap clips them */
+    bool amx, flat;           /* flat: all pixels are one row */
+    kw_conv_dims dims;        /* the problem's; where flat, of an image of one row */
+    int64_t out[4];           /* n and output extents */
     int64_t groups;           /* or vectors of y's channels */
     int64_t c, k, taps;       /* with merge=1, c is a filter row's */
     int64_t x_width, y_width; /* channels of a block */
@@ -89,16 +112,34 @@ typedef struct shape {
     int64_t x_pixel, y_pixel; /* bytes of a box's pixel, all blocks */
 } shape;
 
+/* A filter of 1 that leaves no pixel out. */
+static bool reads_pixels_once(const kw_conv_dims *d, const int64_t out[4]) {
+    bool good = true;
+    for (int axis = 0; axis < 3; axis++) {
+        good = good && d->filter[axis] == 1 && d->stride[axis] == 1 && d->pad[axis] == 0 && d->in[axis] == out[axis + 1];
+    }
+    return good;
+}
+
 static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
-    bool merge = how->merge, lanes_c = how->lanes_c, dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP;
+    bool merge = how->merge, lanes_c = how->lanes_c, amx = multiplies_tiles(config);
+    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP || amx;
     int64_t width = weight_vector_width(config, how), tile = how->tile;
-    shape s = {.dp = dp, .merge = merge, .padded = dp || merge, .out = {d->n}, .groups = d->g, .k = d->k / d->g};
+    shape s = {.dp = dp, .merge = merge, .padded = dp || merge, .amx = amx, .dims = *d, .out = {d->n}, .groups = d->g, .k = d->k / d->g};
     if (how->own) {
         s.groups = kw_ceil_div(d->k, width);
         s.k = width;
     }
     kw_problem_output(s.out + 1, problem);
+    if (amx && reads_pixels_once(d, s.out)) {
+        int64_t pixels = s.out[0] * s.out[1] * s.out[2] * s.out[3];
+        s.flat = true;
+        s.dims.n = s.out[0] = 1;
+        for (int axis = 0; axis < 3; axis++) {
+            s.dims.in[axis] = s.out[axis + 1] = axis == 2 ? pixels : 1;
+        }
+    }
     s.c = d->c / d->g * (merge ? d->filter[2] : 1);
     s.taps = d->filter[0] * d->filter[1] * (merge ? 1 : d->filter[2]);
     s.x_width = lanes_c ? width : tile;
@@ -113,13 +154,19 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
     return s;
 }
 
+/* Pairs of so many pixels of a row, whole chunks of math=amx. */
+static int64_t pairs_of(const shape *s, int64_t pixels) {
+    int64_t pairs = kw_ceil_div(pixels, 2);
+    return s->amx ? KW_AMX_CHUNKS(pairs) * KW_AMX_CHUNK(pairs) : pairs;
+}
+
 /* Positions of x that pixels outputs of an axis read, at most. */
 static int64_t source_reach(const shape *s, const kw_conv_dims *d, int axis, int64_t pixels) {
     bool paired = s->dp && axis == 2;
     if (paired && !s->merge && d->filter[axis] == 1) {
-        return kw_ceil_div(pixels, 2);
+        return pairs_of(s, pixels);
     }
-    pixels += paired && pixels % 2;
+    pixels = paired ? 2 * pairs_of(s, pixels) : pixels;
     int64_t all = (pixels - 1) * d->stride[axis] + (d->filter[axis] - 1) * d->dilation[axis] + 1;
     return s->padded && axis == 2 ? all : kw_min(all, d->in[axis]);
 }
@@ -130,14 +177,14 @@ static int64_t x_bytes(const shape *s, const kw_conv_dims *d, const int64_t box[
 }
 
 static int64_t y_bytes(const shape *s, const int64_t box[4]) {
-    return box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * (s->dp ? kw_ceil_div(box[KW_BOX_W], 2) : box[KW_BOX_W]) * s->y_pixel;
+    return box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * (s->dp ? pairs_of(s, box[KW_BOX_W]) : box[KW_BOX_W]) * s->y_pixel;
 }
 
 /* Whether a box's bytes stay within the budget; in floating point, for the first box tried is the whole problem. */
 static bool within(const shape *s, const kw_conv_dims *d, const int64_t box[4], int64_t budget) {
     double x = (double)source_reach(s, d, 0, box[KW_BOX_D]) * (double)source_reach(s, d, 1, box[KW_BOX_H]) *
                (double)source_reach(s, d, 2, box[KW_BOX_W]) * (double)s->x_pixel;
-    double y = (double)box[KW_BOX_D] * (double)box[KW_BOX_H] * (s->dp ? (double)kw_ceil_div(box[KW_BOX_W], 2) : (double)box[KW_BOX_W]) *
+    double y = (double)box[KW_BOX_D] * (double)box[KW_BOX_H] * (s->dp ? (double)pairs_of(s, box[KW_BOX_W]) : (double)box[KW_BOX_W]) *
                (double)s->y_pixel;
     return (double)box[KW_BOX_N] * (x + y) <= (double)budget;
 }
@@ -164,8 +211,8 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
 
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
                           kw_launch *launch) {
-    const kw_conv_dims *d = &problem->conv;
     shape s = shape_of(how, config, problem);
+    const kw_conv_dims *d = &s.dims;
     int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile, width), box[4], boxes = 1;
     choose_box(&s, d, how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2), box);
     *launch = (kw_launch){.stages = 1, .stage = {{.units = s.groups * s.taps * s.x_blocks * s.y_blocks}}};
@@ -184,16 +231,20 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     }
     params->copy_y_at = x;
     params->sums_at = x + y;
+    params->chunk = KW_AMX_CHUNK(kw_ceil_div(box[KW_BOX_W], 2));
+    params->flat = s.flat;
     launch->thread_bytes = x + y + kw_round_up(tile_bytes, KW_LINE) + KW_LINE;
     launch->shared_bytes = boxes > 1 ? launch->stage[0].units * tile_bytes : 0;
 
-    double pixels = (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)kw_problem_axis_products(problem, 1);
-    pixels *= s.dp       ? (double)(kw_ceil_div(s.out[KW_BOX_W], 2) * (how->merge ? 1 : d->filter[2]))
+    double pixels = (double)d->n;
+    pixels *= s.flat ? 1 : (double)kw_problem_axis_products(problem, 0) * (double)kw_problem_axis_products(problem, 1);
+    pixels *= s.dp       ? (double)(pairs_of(&s, s.out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
               : s.padded ? (double)s.out[KW_BOX_W]
                          : (double)kw_problem_axis_products(problem, 2);
     double tiles = (double)(s.groups * s.x_blocks * s.y_blocks), rows = how->tile, vecs = how->vecs;
     launch->multiply_adds = tiles * pixels * rows * vecs;
-    launch->loads = tiles * pixels * (vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1);
+    double elements = s.amx ? rows / KW_AMX_ROWS + vecs : vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1;
+    launch->loads = tiles * pixels * elements;
     launch->copied_bytes = 2.0 * (double)(s.groups * boxes) * (double)(x + y) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
     if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
@@ -206,6 +257,11 @@ void kw_bwd_weight_emit(const kw_bwd_weight *how, kw_text *text) {
     kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
                  how->lanes_c, rows, vecs, how->copy, how->merge);
     kw_text_addf(text, "#define KW_OWN %d\n", how->own);
+    if (how->amx) {
+        kw_tile tile = {.rows = 1, .cols = rows, .vecs = vecs};
+        kw_tile_emit_chunk(text, &tile);
+        return;
+    }
     kw_text_add(text, "#define KW_EACH_ROW(DO)");
     for (int r = 0; r < rows; r++) {
         kw_text_addf(text, " DO(%d)", r);
@@ -236,6 +292,7 @@ const kw_family kw_family_conv_direct_bwd_weight = {
     .summary = "dense backward weight: sums over boxes of pixels, channels last",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .tiles = true,
     .ops = 1u << KW_CONV_BWD_WEIGHT,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,

@@ -27,10 +27,14 @@ static bool amx_tile_is_whole(const kw_rule_case *c) {
     return !multiplies_tiles(c->config) || (tile->rows == 1 && tile->cols % KW_AMX_ROWS == 0 && !tile->skip);
 }
 
+bool kw_tile_fits_amx(const kw_tile *tile) {
+    return amx_pixels(tile) * tile->vecs + kw_min(amx_pixels(tile), tile->vecs) + 1 <= AMX_REGISTERS;
+}
+
 static bool tile_in_registers(const kw_rule_case *c) {
     const kw_tile *tile = c->decoded;
     if (multiplies_tiles(c->config)) {
-        return amx_pixels(tile) * tile->vecs + kw_min(amx_pixels(tile), tile->vecs) + 1 <= AMX_REGISTERS;
+        return kw_tile_fits_amx(tile);
     }
     return tile->rows * tile->cols * tile->vecs + tile->vecs + 1 <= kw_config_isa(c->config)->registers;
 }
@@ -109,6 +113,10 @@ static void emit_chunk(kw_text *text, const kw_tile *tile, bool part) {
         }
     }
     kw_text_add(text, "\n");
+}
+
+void kw_tile_emit_chunk(kw_text *text, const kw_tile *tile) {
+    emit_chunk(text, tile, false);
 }
 
 void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {

@@ -23,6 +23,10 @@ extern const kw_rule kw_tile_valid_rules[];
 extern const kw_rule kw_run_fits_rules[];
 /* Appends the #defines that kernels/cpu/lib/register_tile.h is made of. */
 void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config);
+/* Of math=amx what goes over registers alone, KW_EACH_SUM and KW_CHUNK of kernels/cpu/lib/amx_tile.h: tile->cols rows by tile->vecs. */
+void kw_tile_emit_chunk(kw_text *text, const kw_tile *tile);
+/* Whether the registers of math=amx hold such a tile. */
+bool kw_tile_fits_amx(const kw_tile *tile);
 
 /* What launch() of every dense family needs to know of its packed weights and steps. */
 typedef struct kw_tile_work {

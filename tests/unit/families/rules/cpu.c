@@ -79,6 +79,10 @@ static const rule_example pointwise_rows[] = {
 static const rule_example bwd_weight_rows[] = {
     {"", "conv_bwd_weight fp32", "copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c32 k8 i8x8 f3x3"},
     {"tile_registers", "conv_bwd_weight fp32", "tile=15", NULL, NULL},
+    {"", "conv_bwd_weight bf16", "math=amx tile=32", "x86-64-v4-amx", "conv_bwd_weight bf16 nhwgc c32 k8 i8x8 f3x3"},
+    {"amx_tile", "conv_bwd_weight bf16", "math=amx", NULL, NULL},
+    {"amx_tile", "conv_bwd_weight bf16", "math=amx tile=32 lanes=k", NULL, NULL},
+    {"tile_registers", "conv_bwd_weight bf16", "math=amx tile=64", NULL, NULL},
     {"copy", "conv_bwd_weight fp32", "copy=0 merge=1", NULL, NULL},
     {"copy", "conv_bwd_weight bf16", "copy=0", NULL, NULL},
     {"", "conv_bwd_weight fp32", "lanes=k copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k40 i8x8 f3x3"},
