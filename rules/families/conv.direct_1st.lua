@@ -6,14 +6,15 @@ return {
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
-            math = arch.math[dtype],
-            tile_w = { 4, 5, 6, 7, 8, 10, 11, 12, 14, 16, 28 },
+            math = (include "tables/isa").maths(arch, dtype),
+            tile_w = { 4, 5, 6, 7, 8, 10, 11, 12, 14, 16, 28, 32, 48, 64 },
             vecs = { 1, 2, 3, 4 },
             band = { 0, 4 },
         }
     end,
     rules = {
         (include "tables/isa").widest,
+        (include "tables/isa").whole_tiles("tile_w", 17),
         { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_w * c.vecs >= 7
         end },

@@ -153,6 +153,9 @@ return {
             return c.band == 0 and c.ahead == 1 and among(tiles, { c.tile_m, c.vecs })
         end,
         ["conv.direct_1st"] = function(c, arch)
+            if c.math == "amx" then
+                return c.band == 0 and among(amx, { c.tile_w, c.vecs })
+            end
             local tiles = preferred(c, arch) and first[c.isa] or narrower(c, arch) and first_narrower or {}
             return c.band == 0 and among(tiles, { c.tile_w, c.vecs })
         end,

@@ -145,6 +145,9 @@ return {
             return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })
         end,
         ["conv.direct_1st"] = function(c)
+            if c.math == "amx" then
+                return picked({ avx512 = amx }, c, { c.tile_w, c.vecs, c.band })
+            end
             return picked(first, c, { c.tile_w, c.vecs, c.band })
         end,
         ["conv.gemm_col2im"] = function(c)

@@ -23,6 +23,7 @@ typedef struct fault {
     const char *what, *file, *text, *other;
     bool int8_only, bf16_only, deep, flow; /* deep: a product of many slices; flow: a convolution whose tiles go on in the next row */
     bool gradient;                         /* a weight gradient, of several chunks a row and several boxes; bf16 alone */
+    bool first;                            /* a convolution of few channels, to which others of zeros are added */
 } fault;
 
 static const fault faults[] = {
@@ -100,6 +101,18 @@ static const fault faults[] = {
      .text = "x_step = KW_PAIRED_X(a) ? s->x.step[KW_BOX_W] : 2 * x_step;",
      .other = "",
      .gradient = true},
+    {.what = "none: a convolution of few channels", .file = SIZES, .text = "sizes", .other = "shapes", .first = true},
+    {.what = "added channels are not numbers",
+     .file = CONVOLUTION,
+     .text = "b < bytes ? from[i * pitch + b] : 0;",
+     .other = "b < bytes ? from[i * pitch + b] : (char)0xff;",
+     .first = true,
+     .bf16_only = true},
+    {.what = "the columns of a filter lie as far apart as copied pixels",
+     .file = CONVOLUTION,
+     .text = "column++, w += a->c * KW_BYTES)",
+     .other = "column++, w += a->params.pixel)",
+     .first = true},
 };
 
 /* All places of text in the file become other. */
@@ -141,13 +154,16 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     const char *convolution = "conv.direct conv_fwd %s isa=avx512 math=amx tile_h=1 tile_w=32 vecs=2 band=0 edge=pad";
     const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
     const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
-    snprintf(text, sizeof text, f->flow ? convolution : f->gradient ? gradient : product, dtype);
+    const char *first = "conv.direct_1st conv_fwd %s isa=avx512 math=amx tile_w=32 vecs=2 band=0";
+    snprintf(text, sizeof text, f->flow ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
     int depth = f->deep ? 3000 : 73;
     snprintf(text, sizeof text, "gemm %s rcr m75 n72 k%d", dtype, !strcmp(dtype, "int8") ? 2 * depth - 1 : depth);
     if (f->flow) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
+    } else if (f->first) {
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc c5 k40 i19x19 f3x3 p1x1", dtype);
     } else if (f->gradient) {
         snprintf(text, sizeof text, "conv_bwd_weight %s nhwgc n2 c40 k40 i6x70 f3x3 p1x1", dtype);
     }

@@ -50,8 +50,14 @@ static int flows(const kw_kernel_args *a) { return KW_MATH == 3 && a->params.flo
 
 static kw_i64 ceil_div(kw_i64 count, kw_i64 step) { return (count + step - 1) / step; }
 
+/* Tile registers read a run to the end of its last chunk, and what is there must be of this run: merged pixels are copied with so many channels,
+ * the last of them zeros, that runs are whole chunks. */
+#define KW_WIDER (KW_MERGE && KW_MATH == 3)
+
 /* Elements of a run, runs of a filter row. */
-static kw_i64 elements_of(const kw_kernel_args *a) { return SRC_CHANNELS(a) * (KW_MERGE ? a->filter[2] : 1); }
+static kw_i64 elements_of(const kw_kernel_args *a) {
+    return (KW_WIDER ? a->params.pixel / KW_WORD : SRC_CHANNELS(a)) * (KW_MERGE ? a->filter[2] : 1);
+}
 static kw_i64 run_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + kw_run_steps(elements_of(a)) * KW_STEP_BYTES; }
 static kw_i64 taps_of(const kw_kernel_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
 static kw_i64 block_bytes(const kw_kernel_args *a) { return taps_of(a) / (KW_MERGE ? a->filter[2] : 1) * run_bytes(a); }
@@ -148,6 +154,52 @@ static void pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 fi
 }
 #endif
 
+#if KW_WIDER
+/* kw_pack_run() of a filter row; w: the first result channel's, of which there are left, channel elements from one to the next. */
+static void pack_row(const kw_kernel_args *a, char *to, const char *w, kw_i64 left, kw_i64 channel) {
+    char *head __attribute__((unused)) = to;
+    to += KW_HEAD_BYTES;
+    for (kw_i64 column = 0; column < a->filter[2]; column++, w += a->c * KW_BYTES) {
+        for (kw_i64 e = 0; e < a->params.pixel / KW_WORD; e += KW_PAIR) {
+            for (kw_i64 k = 0; k < KW_BLOCK; k++, to += 4) {
+                const char *from = w + (k * channel + e) * KW_BYTES;
+                kw_u32 word = 0;
+                if (k < left) __builtin_memcpy(&word, from, kw_max(kw_min(a->c - e, KW_PAIR), 0) * KW_BYTES);
+                *(kw_u32 *)to = word;
+            }
+        }
+    }
+#if KW_HEADED
+    kw_pack_head(head, to);
+#endif
+}
+
+/* Pixels of so many bytes, widened by zeros. Eight, or four bytes are moved at once where another pixel follows in memory. */
+static void copy_wider(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 bytes, kw_i64 pixels) {
+    kw_i64 i = 0;
+    if (pixel == 8 && pitch == bytes && 2 * bytes >= 8) {
+        unsigned long long keep = ~0ull >> (64 - 8 * bytes), word;
+        for (; i + 1 < pixels; i++) {
+            __builtin_memcpy(&word, from + i * pitch, 8);
+            word &= keep;
+            __builtin_memcpy(to + i * 8, &word, 8);
+        }
+    }
+    if (pixel == 4 && pitch == bytes && 2 * bytes >= 4) {
+        kw_u32 keep = ~(kw_u32)0 >> (32 - 8 * bytes), word;
+        for (; i + 1 < pixels; i++) {
+            __builtin_memcpy(&word, from + i * pitch, 4);
+            word &= keep;
+            __builtin_memcpy(to + i * 4, &word, 4);
+        }
+    }
+    for (; i < pixels; i++) {
+        for (kw_i64 b = 0; b < pixel; b++)
+            to[i * pixel + b] = b < bytes ? from[i * pitch + b] : 0;
+    }
+}
+#endif
+
 /* Packed order: share, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
 static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_i64 blocks = blocks_of(a), row = taps_of(a) * a->c;
@@ -173,6 +225,8 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
                 const char *from = w + (tap + x.tap_start + tx * x.tap_step) * a->c * KW_BYTES;
 #if KW_TILE_OWN && KW_BACKWARD
                 pack_run(a, to, from, first_result(a, unit));
+#elif KW_WIDER
+                pack_row(a, to, from, left, channel);
 #else
                 kw_pack_run(to, from, elements_of(a), element, left, channel);
 #endif
@@ -217,6 +271,12 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
     return;
 #endif
     (void)r;
+#if KW_WIDER
+    if (pixel != channels * KW_BYTES) {
+        copy_wider(to, pixel, from, pitch, channels * KW_BYTES, high - low);
+        return;
+    }
+#endif
     if (a->groups == 1 && pixel == channels * KW_WORD) { /* the whole row in one go */
         channels *= high - low;
         low = high - (high > low);

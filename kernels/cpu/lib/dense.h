@@ -172,6 +172,16 @@ KW_INLINE kw_vi kw_sum_of_word(kw_vf word) {
     if (KW_WORD == 2) return (w << 16 >> 16) + (w >> 16);
     return (w << 24 >> 24) + (w << 16 >> 24) + (w << 8 >> 24) + (w >> 24);
 }
+
+/* The step in front of a run whose steps end at end. */
+static void kw_pack_head(char *head, const char *end) {
+    for (kw_i64 v = 0; v < KW_BLOCK; v += KW_LANES, head += KW_VECTOR) {
+        kw_vi sums = {0};
+        for (const char *step = head + KW_STEP_BYTES; step < end; step += KW_STEP_BYTES)
+            sums += kw_sum_of_word(kw_load(step));
+        kw_put(head, (kw_vf)(KW_X_ZERO ? sums : sums * -128));
+    }
+}
 #endif
 
 /* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
@@ -195,12 +205,7 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
     }
     kw_zero_steps(to, elements);
 #if KW_HEADED
-    for (kw_i64 v = 0; v < KW_BLOCK; v += KW_LANES, head += KW_VECTOR) {
-        kw_vi sums = {0};
-        for (const char *step = head + KW_STEP_BYTES; step < to; step += KW_STEP_BYTES)
-            sums += kw_sum_of_word(kw_load(step));
-        kw_put(head, (kw_vf)(KW_X_ZERO ? sums : sums * -128));
-    }
+    kw_pack_head(head, to);
 #endif
 }
 #else

@@ -203,6 +203,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         shares = kw_ceil_div(d->g * dst, work.block);
         dst = work.block;
     }
+    if (direct->merge && work.amx) {
+        src = kw_tile_wider(&work, src, d->filter[2]);
+    }
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_tile_steps(&work, elements),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);

@@ -2,7 +2,8 @@
  * lie side by side in the padded copy, so one run of filter_w * c elements takes the place of filter_w short ones, and bf16 pairs
  * straddle taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps;
  * conv.gemm_col2im is for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart
- * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite; integers meet a weight of zero there. */
+ * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite; integers meet a weight of zero there. math=amx copies
+ * pixels with channels of zeros behind theirs, so that runs are whole chunks. */
 #include "families/cpu/direct.h"
 #include "families/cpu/reorder.h"
 
@@ -10,7 +11,7 @@ enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
 
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
-    {"tile_w", NULL, 1, 30, "output columns of a tile"},
+    {"tile_w", NULL, 1, 64, "output columns of a tile"},
     {"vecs", NULL, 1, 6, "vectors of output channels of a tile"},
     {"band", NULL, 0, 256, "output rows of a unit; 0: as many as fit half of the second-level cache"},
 };
@@ -51,6 +52,7 @@ const kw_family kw_family_conv_direct_1st = {
     .kind = KW_KIND_CPU,
     .fuses = true,
     .quantized = true,
+    .tiles = true,
     .ops = 1u << KW_CONV_FWD,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,

@@ -42,6 +42,8 @@ typedef struct kw_tile_work {
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile);
 /* Steps of a run of so many source elements: kw_run_steps() of kernels/cpu/lib/dense.h. */
 int64_t kw_tile_steps(const kw_tile_work *work, int64_t elements);
+/* Of math=amx: so many channels, of which the last may be zeros, that a run of columns of them is whole chunks. */
+int64_t kw_tile_wider(const kw_tile_work *work, int64_t channels, int64_t columns);
 /* Loads of 64 bytes, or of one pixel's step, for a step of a tile. */
 double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile);
 /* A distance between the pixels of a tile (bytes, at least pitch) under which count of them do not evict each other from a first-level

@@ -41,7 +41,7 @@ static const rule_example gemm_tiled_rows[] = {
 };
 
 static const rule_example direct_1st_rows[] = {
-    {"math_family", "conv_fwd bf16", "math=amx", NULL, NULL},
+    {"amx_tile", "conv_fwd bf16", "math=amx", NULL, NULL},
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x1 d2x2"},
     {"few_channels", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c17 k8 i9x9 f3x3"},
     {"dense_width", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x3 d1x2"},
@@ -59,6 +59,7 @@ static const rule_example any_groups_rows[] = {
 };
 
 static const rule_example any_groups_weight_rows[] = {
+    {"math_family", "conv_bwd_weight bf16", "math=amx", NULL, NULL},
     {"", "conv_bwd_weight bf16", "math=dp", ARCH, "conv_bwd_weight bf16 nhwgc g3 c9 k15 i9x9 f3x3"},
     {"tile_registers", "conv_bwd_weight fp32", "isa=avx2 tile=15", NULL, NULL},
     {"channels_last", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 ngchw g3 c9 k15 i9x9 f3x3"},
