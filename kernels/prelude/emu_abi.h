@@ -60,6 +60,9 @@ typedef struct kw_emu_calls {
     void (*store_wait)(kw_emu_thread *self, int groups);
     void (*waves_barrier)(kw_emu_thread *self, int number, int threads, int waits);
     void (*matrix_write)(kw_emu_thread *self, char *to, const unsigned *from);
+    /* Blocks of a cluster. */
+    void (*cluster_barrier)(kw_emu_thread *self);
+    void (*peer_write)(kw_emu_thread *self, char *at, int rank, const unsigned words[4]);
     /* Before each access to memory that is not of the own stack. aligned: its address must be a multiple of size. frame: of the function
      * that the compiler had called before the access; frame[1] is its return address. */
     void (*read)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame);
@@ -71,7 +74,7 @@ struct kw_emu_thread {
     void *machine;
     kw_i64 block, blocks;
     int thread, waited; /* waited: kw_launch_wait() was called */
-    int unused[2];      /* the whole is a multiple of 16 bytes */
+    int rank, unused;   /* rank: of the block in its cluster; the whole is a multiple of 16 bytes */
 };
 
 #endif

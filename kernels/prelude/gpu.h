@@ -70,6 +70,10 @@
  *   kw_waves_arrive(number, threads)    counts for such a barrier and goes on
  *   kw_matrix_write(to, from)  of a wave: four matrices of 8 rows of 16 bytes to shared memory, as kw_matrix_read has them; lane l has the
  *                              address of row l % 8 of matrix l / 8
+ *   kw_cluster_rank()          number of the block in its cluster, where the launch has such (kw_launch.cluster)
+ *   kw_cluster_barrier()       all threads of a cluster's blocks; orders their shared memory among them
+ *   kw_peer_write(at, rank, words)   16 bytes to where `at`, 16-byte aligned, lies in the shared memory of the cluster's block of this rank;
+ *                              only between two kw_cluster_barrier(), behind which they are there
  *   kw_out_pair(low, high)     two sums as elements of the result, of 16 bits, in a word
  * Where KW_HAS_WGMMA, by the 128 threads of four waves together, the first a multiple of four:
  *   kw_wgmma(acc, a, b)        acc += a b, KW_INST_M x KW_INST_N x KW_INST_K, operands from shared memory by descriptors (gpu/matrix/wgmma.h);

@@ -187,6 +187,26 @@ KW_DEVICE void kw_matrix_write(char *to, const kw_u32 *from) {
                  : "memory");
 }
 
+/* --- blocks of a cluster --- */
+KW_DEVICE int kw_cluster_rank() {
+    kw_u32 rank;
+    asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+    return (int)rank;
+}
+#define kw_cluster_barrier()                                                                                                               \
+    asm volatile("barrier.cluster.arrive.release;\n"                                                                                       \
+                 "barrier.cluster.wait.acquire;" ::                                                                                        \
+                     : "memory")
+KW_DEVICE void kw_peer_write(char *at, int rank, const kw_u32 *words) {
+    asm volatile("{\n"
+                 "    .reg .b32 peer;\n"
+                 "    mapa.shared::cluster.u32 peer, %0, %1;\n"
+                 "    st.shared::cluster.v4.b32 [peer], {%2, %3, %4, %5};\n"
+                 "}" ::"r"(kw_shared_address(at)),
+                 "r"(rank), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
+                 : "memory");
+}
+
 /* Two sums as elements of 16 bits in a word. */
 KW_DEVICE kw_u32 kw_out_pair(float low, float high) {
     kw_u32 word;

@@ -158,7 +158,7 @@ local function full(arch, op, dtype)
         end
     end
     thin.joined(out, gather.products())
-    return thin.joined(out, overlap.products(bytes[dtype]))
+    return thin.joined(out, overlap.products(bytes[dtype], true))
 end
 
 -- What a trait file chooses from.

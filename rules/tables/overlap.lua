@@ -48,6 +48,30 @@ local thin = {
     },
 }
 
+-- The depth divided among blocks of a cluster: pipeline, tile, tiles in shared memory (even with pingpong), parts of the depth. Products of
+-- either order; results leave from the registers.
+local meeting = {
+    conv_bwd_weight = {
+        { "cooperative", "128x256x64", 4, { 4, 8 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } }, { "cooperative", "128x64x64", 4, { 4, 8 } },
+        { "pingpong", "64x64x64", 6, { 4, 8 } }, { "pingpong", "64x128x64", 8, { 4, 8 } },
+    },
+    conv = {
+        { "cooperative", "128x256x64", 4, { 4 } }, { "cooperative", "128x128x64", 6, { 2, 4 } }, { "cooperative", "128x64x64", 4, { 2, 4 } },
+        { "pingpong", "64x64x64", 6, { 2, 4, 8 } }, { "pingpong", "64x128x64", 8, { 2, 4, 8 } },
+    },
+    default = {
+        { "cooperative", "128x256x64", 4, { 2, 4, 8 } }, { "cooperative", "128x192x64", 5, { 2, 4 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } },
+        { "cooperative", "128x64x64", 4, { 2, 4, 8 } }, { "cooperative", "128x32x64", 5, { 2, 4 } }, { "pingpong", "64x64x64", 6, { 2, 4, 8 } },
+        { "pingpong", "64x128x64", 8, { 2, 4, 8 } }, { "pingpong", "64x96x64", 4, { 2 } }, { "pingpong", "64x256x64", 4, { 2, 4, 8 } },
+        { "pingpong", "64x32x64", 8, { 2, 4 } }, { "pingpong", "64x16x64", 8, { 2 } },
+    },
+    turned = {
+        { "pingpong", "16x64x64", 8, { 2 } }, { "pingpong", "32x64x64", 8, { 2, 4 } }, { "pingpong", "64x64x64", 6, { 2, 4, 8 } },
+        { "pingpong", "96x64x64", 4, { 2, 4 } }, { "pingpong", "128x64x64", 8, { 2, 4, 8 } }, { "cooperative", "32x128x64", 5, { 2, 4 } },
+        { "cooperative", "64x128x64", 4, { 2, 4, 8 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } },
+    },
+}
+
 -- Products of bytes of floating point, which take two sets of sums.
 local of_bytes = {
     { "cooperative", "128x192x128", 5 }, { "cooperative", "128x128x128", 6 }, { "pingpong", "64x128x128", 7 }, { "cooperative", "128x64x128", 4 },
@@ -82,12 +106,29 @@ local function thin_points(epi)
     return out
 end
 
--- Those of a convolution in some counts of axes.
-local function convolutions(op, first, last)
+-- Those whose blocks meet; epi: as the columns of the instruction are the tile's.
+local function meeting_points(list, epi)
+    local out = {}
+    for _, row in ipairs(list) do
+        for _, parts in ipairs(row[4]) do
+            local p = points({ row }, parts)[1]
+            p.epi, p.vec_c, p.persistent, p.streamk = epi, 1, 0, "cluster"
+            p.inst_n = epi == "turned" and p.tile_m or p.tile_n
+            out[#out + 1] = p
+        end
+    end
+    return out
+end
+
+-- Those of a convolution in some counts of axes; meets: also those whose blocks meet.
+local function convolutions(op, first, last, meets)
     local out = {}
     local weight = op == "conv_bwd_weight"
     for ndim = first, last do
         local lists = { weight and {} or points(tiles), points(divided[weight and op or "conv"], 0), points(any_size, 0, 2, 1), points(planes, 0) }
+        if meets then
+            lists[#lists + 1] = meeting_points(meeting[weight and op or "conv"], "default")
+        end
         for i, list in ipairs(lists) do
             for _, p in ipairs(list) do
                 p.ndim, p.spec = ndim, i == 4 and "filter1x1_stride1_pad0" or nil
@@ -98,11 +139,15 @@ local function convolutions(op, first, last)
     return out
 end
 
--- Those of a product in all layouts that have any. width: bytes of an element.
-local function products(width)
+-- Those of a product in all layouts that have any. width: bytes of an element; meets: as above.
+local function products(width, meets)
     local out, narrow = {}, width == 1
     for _, layout in ipairs(narrow and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
         local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points("turned"), thin_points("default") }
+        if meets then
+            lists[#lists + 1] = meeting_points(meeting.turned, "turned")
+            lists[#lists + 1] = meeting_points(meeting.default, "default")
+        end
         for _, list in ipairs(narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists) do
             for _, p in ipairs(list) do
                 p.layout = layout

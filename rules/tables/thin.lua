@@ -2,7 +2,9 @@
 
 -- The first that holds, in this order.
 local function category(p)
-    if p.streamk and p.streamk ~= "off" then
+    if p.streamk == "cluster" then
+        return "cluster"
+    elseif p.streamk and p.streamk ~= "off" then
         return "streamk"
     elseif p.split_image == 1 then
         return "split_image"

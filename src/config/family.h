@@ -104,9 +104,11 @@ typedef struct kw_launch {
     kw_map map[KW_MAPS];      /* for a GPU's kernel: args.map */
     kw_turning turning;       /* of a GPU: stages that turn tensors, and the copies that the others see */
     bool early[KW_STAGE_MAX]; /* of a GPU: a stage's blocks may begin while the launch before ends; each thread calls kw_launch_wait() */
-    double multiply_adds;     /* vector multiply-add instructions */
-    double loads;             /* vector loads of the inner loops */
-    double copied_bytes;      /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
+    int32_t cluster
+        [KW_STAGE_MAX]; /* of a GPU: so many blocks of a stage, one after the other, run together and reach each other's memory; 0: none */
+    double multiply_adds; /* vector multiply-add instructions */
+    double loads;         /* vector loads of the inner loops */
+    double copied_bytes;  /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
     int32_t team; /* threads of a CPU that it runs on, as was measured; 0: as config/team.h estimates. No family sets it */
 } kw_launch;

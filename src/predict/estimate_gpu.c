@@ -17,10 +17,11 @@
 #define MATRIX_FLOPS_2 2048.0
 #define MATRIX_FLOPS_4 256.0
 #define PLAIN_FLOPS 32.0
-#define CACHE_BYTES 48.0 /* a cycle, from the second-level cache */
-#define WIDE_INDEX 1.05  /* times the cycles where addresses have 64 bits, two instructions for one */
-#define START_NS 3000.0  /* a launch */
-#define STAGE_NS 2000.0  /* each further one */
+#define CACHE_BYTES 48.0  /* a cycle, from the second-level cache */
+#define WIDE_INDEX 1.05   /* times the cycles where addresses have 64 bits, two instructions for one */
+#define START_NS 3000.0   /* a launch */
+#define STAGE_NS 2000.0   /* each further one */
+#define MEETING_NS 1000.0 /* where blocks of a cluster add up a tile's parts */
 
 typedef struct tiles {
     double blocks, products, bytes; /* of the whole result; bytes that blocks read */
@@ -55,6 +56,14 @@ static double useful_share(const kw_launch *launch, int64_t units) {
     return (double)blocks / ((double)kw_ceil_div(blocks, units) * (double)units);
 }
 
+static bool has_clusters(const kw_launch *launch) {
+    bool clusters = false;
+    for (int stage = 0; stage < launch->stages; stage++) {
+        clusters |= launch->cluster[stage] > 1;
+    }
+    return clusters;
+}
+
 static int64_t count_turns(const kw_launch *launch) {
     int64_t turns = 0;
     for (int stage = 0; stage < launch->stages; stage++) {
@@ -76,5 +85,6 @@ double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, con
     int64_t turns = count_turns(launch), own = launch->stages - turns;
     /* Turning is done before and after all else, and is the same for all kernels. */
     double turning = (double)turns * STAGE_NS + 2 * (double)launch->turning.copies_bytes / bandwidth;
-    return START_NS + STAGE_NS * (double)kw_max(0, own - 1) + fmax(wide * fmax(products, shared), moved) + turning;
+    double meeting = has_clusters(launch) ? MEETING_NS : 0;
+    return START_NS + meeting + STAGE_NS * (double)kw_max(0, own - 1) + fmax(wide * fmax(products, shared), moved) + turning;
 }

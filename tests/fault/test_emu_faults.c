@@ -1,6 +1,6 @@
 /* test_emu_faults.c: the emulator finds what is wrong with a kernel text and says it in the right words; the same text without the fault
- * verifies. The texts multiply small matrices in tiles of 32x8 (mma.sync), 32x32 (MFMA) or 64x64 (wgmma); a fault is a macro that changes one
- * line. */
+ * verifies. The texts multiply small matrices in tiles of 32x8 (mma.sync), 32x32 (MFMA) or 64x64 (wgmma), or 8x8 by clusters of two blocks; a
+ * fault is a macro that changes one line. */
 
 #include "base/math.h"
 #include "config/config.h"
@@ -142,6 +142,24 @@ static const char store_end[] = "    char *piece = kw_lds + 33792;\n"
                                 "    LAST\n"
                                 "}\n";
 
+/* Two blocks of a cluster share the depth of a tile of 8x8, an element a thread; one adds both sums. */
+static const char cluster_kernel[] =
+    "KW_KERNEL(kw_stage0, 64) {\n"
+    "    KW_LDS(4096); kw_launch_wait();\n"
+    "    int rank = kw_cluster_rank(), t = kw_thread(), tiles = KW_CEIL(args.gn, 8);\n"
+    "    kw_i64 tile = kw_block() / 2, i = tile / tiles * 8 + t / 8, j = tile % tiles * 8 + t % 8, ok = i < args.gm && j < args.gn;\n"
+    "    kw_u32 words[4] = {0, 0, 0, 0}; float sum = 0;\n"
+    "    for (kw_i64 k = rank; ok && k < args.gk; k += 2) sum += kw_element(args.x, i * args.gk + k) * kw_element(args.w, j * args.gk + "
+    "k);\n"
+    "    words[0] = kw_bits(sum);\n"
+    "    BEGUN;\n"
+    "    kw_peer_write(kw_lds + SLOT, ADDER, words);\n"
+    "    MEET;\n"
+    "    if (rank == ADDER && ok)\n"
+    "        kw_store(args.y, i * args.gn + j, *(const float *)(kw_lds + t * 16) + *(const float *)(kw_lds + 1024 + t * 16));\n"
+    "    LAST\n"
+    "}\n";
+
 /* What a fault changes: these have their right meaning unless it defines them before. */
 static const char *const right[][2] = {
     {"ROW_OK", "row < a->gm"},
@@ -180,6 +198,10 @@ static const char *const right[][2] = {
     {"MET", "kw_waves_barrier(1, 128)"},
     {"FROM", "0"},
     {"STORED", "kw_store_wait_read(0)"},
+    {"BEGUN", "kw_cluster_barrier()"},
+    {"SLOT", "(rank * 64 + t) * 16"},
+    {"ADDER", "0"},
+    {"MEET", "kw_cluster_barrier()"},
 };
 
 #define BULK "#define KW_INST_M 64\n" /* what a fault of the text with bulk copies begins with */
@@ -190,6 +212,9 @@ static const char *const right[][2] = {
 #define PIXELS "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 0)\n"
 #define LOW "#define LOW "
 #define PIXELS_FROM(low) LOW low "\n#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0 + (LOW), 0, 0)\n"
+
+#define CLUSTER "#define CLUSTER 2\n"
+#define BEHIND CLUSTER "#define LAST if (rank == 0) kw_peer_write(kw_lds + 2048 + t * 16, 1, words); "
 
 /* One thread writes a word of shared memory and all read it. */
 #define AGAIN                                                                                                                              \
@@ -337,6 +362,34 @@ static const fault faults[] = {
     {"emu:sm_90",
      STORES "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 65535)\n",
      {"integer data", "compared elements differ"}},
+    {"emu:sm_90", CLUSTER, {0}},
+    {"emu:sm_90", CLUSTER "#define ADDER 1\n", {0}},
+    {"emu:sm_90",
+     CLUSTER "#define BEGUN\n",
+     {"kw_peer_write in block 0, kw_config.h:15, to the cluster's block 0", "it may not have begun"}},
+    {"emu:sm_90", CLUSTER "#define MEET kw_barrier()\n", {"kw_peer_write in block 1", "to the cluster's block 0: it has ended"}},
+    {"emu:sm_90",
+     CLUSTER "#define ADDER 1\n#define MEET kw_barrier()\n",
+     {"missing kw_cluster_barrier in block 1", "reads shared memory", "kw_config.h:18, which the cluster's block 0 wrote",
+      "kw_config.h:15"}},
+    {"emu:sm_90",
+     CLUSTER "#define SLOT t * 16\n",
+     {"race in the cluster: thread 0 of block 1 writes shared memory of block 0, byte 0, kw_config.h:15", "they have not met"}},
+    {"emu:sm_90",
+     CLUSTER "#define BEGUN kw_cluster_barrier(); ((kw_u32 *)kw_lds)[256 + t * 4] = 0\n",
+     {"race in the cluster: thread 0 of block 1 writes shared memory of block 0, byte 1024"}},
+    {"emu:sm_90", CLUSTER "#define BEGUN ((kw_u32 *)kw_lds)[256 + t * 4] = 0; kw_cluster_barrier()\n", {0}},
+    {"emu:sm_90",
+     CLUSTER "#define MEET if (rank == 0) kw_cluster_barrier()\n",
+     {"deadlock in the cluster: block 0 waits at kw_cluster_barrier, kw_config.h:16; block 1 has ended"}},
+    {"emu:sm_90",
+     CLUSTER "#define MEET if (t < 32) kw_cluster_barrier()\n",
+     {"deadlock in block 0", "threads 0-31 wait at kw_cluster_barrier, kw_config.h:16; 32-63 have ended"}},
+    {"emu:sm_90", CLUSTER "#define ADDER 2\n", {"to the cluster's block 2: there is no such block"}},
+    {"emu:sm_90", CLUSTER "#define SLOT (rank * 64 + t) * 16 + 4\n", {"no 16 bytes of its shared memory, at a multiple of that"}},
+    {"emu:sm_90", CLUSTER "#define SLOT (rank * 256 + t) * 16\n", {"no 16 bytes of its shared memory, at a multiple of that"}},
+    {"emu:sm_90", BEHIND "\n", {"missing kw_cluster_barrier: block 1 may end before block 0 writes to its shared memory"}},
+    {"emu:sm_90", BEHIND "kw_cluster_barrier();\n", {0}},
 };
 
 /* --- a family whose config is the number of a fault --- */
@@ -349,6 +402,10 @@ static bool is_bulk(const fault *f) {
     return !strncmp(f->defines, BULK, strlen(BULK));
 }
 
+static bool is_cluster(const fault *f) {
+    return !strncmp(f->defines, CLUSTER, strlen(CLUSTER));
+}
+
 static void add_text(kw_text *text, const fault *f) {
     bool nvidia = !strcmp(f->device, "emu:sm_90");
     kw_text_add(text, f->defines);
@@ -358,7 +415,7 @@ static void add_text(kw_text *text, const fault *f) {
         kw_text_addf(text, "#ifndef %s\n#define %s %s\n#endif\n", right[i][0], right[i][0], right[i][1]);
     }
     kw_text_add(text, "#line 7 \"kw_config.h\"\n");
-    kw_text_add(text, is_bulk(f) ? bulk_kernel : nvidia ? mma_kernel : mfma_kernel);
+    kw_text_add(text, is_cluster(f) ? cluster_kernel : is_bulk(f) ? bulk_kernel : nvidia ? mma_kernel : mfma_kernel);
     kw_text_add(text, does_store(f) ? store_end : is_bulk(f) ? bulk_end : "");
 }
 
@@ -400,6 +457,11 @@ static void launch(const kw_config *config, const kw_problem *problem, const kw_
     const fault *f = &faults[config->axis[0]];
     if (is_bulk(f)) {
         launch_bulk(f, problem, plan);
+        return;
+    }
+    if (is_cluster(f)) {
+        *plan = (kw_launch){.stages = 1, .early = {true}, .cluster = {2}};
+        plan->stage[0] = (kw_stage){.units = 2 * kw_ceil_div(problem->gemm.m, 8) * kw_ceil_div(problem->gemm.n, 8), .threads = 64};
         return;
     }
     int64_t width = target->lanes == 64 ? 32 : 8;

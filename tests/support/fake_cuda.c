@@ -95,11 +95,17 @@ FAKE_EXPORT int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y,
                                unsigned block_z, unsigned shared_bytes, void *stream, void **parameters, void **extra);
 FAKE_EXPORT int cuLaunchKernelEx(const kw_cuda_launch *launch, void *function, void **parameters, void **extra);
 int cuLaunchKernelEx(const kw_cuda_launch *launch, void *function, void **parameters, void **extra) {
-    const kw_cuda_attribute *attribute = launch->attributes;
-    if (launch->attribute_count != 1 || attribute->id != KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION || attribute->value.on != 1) {
-        return FAKE_INVALID_VALUE;
+    for (unsigned i = 0; i < launch->attribute_count; i++) {
+        const kw_cuda_attribute *attribute = &launch->attributes[i];
+        const unsigned *cluster = attribute->value.cluster;
+        bool early = attribute->id == KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION && attribute->value.on == 1;
+        bool clusters = attribute->id == KW_CUDA_LAUNCH_CLUSTER_DIMENSION && cluster[0] > 1 && cluster[1] == 1 && cluster[2] == 1;
+        if ((!early && !clusters) || (clusters && launch->grid[0] % cluster[0])) {
+            return FAKE_INVALID_VALUE;
+        }
+        fake_state.early += early;
+        fake_state.cluster = clusters ? (int)cluster[0] : fake_state.cluster;
     }
-    fake_state.early++;
     return cuLaunchKernel(function, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
                           launch->shared_bytes, launch->stream, parameters, extra);
 }

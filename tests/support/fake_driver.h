@@ -17,6 +17,7 @@ typedef struct fake_driver {
     unsigned grid, block, lds;
     void *stream;    /* of the last launch */
     int early;       /* launches that may begin while the one before ends */
+    int cluster;     /* blocks of a cluster, of the last launch that had any */
     int allowed_lds; /* that a kernel may ask for */
     char log[8192];  /* names of the functions called, each followed by a blank */
     /* Forgets what was called and asked for; what is held stays so. */

@@ -107,6 +107,19 @@ KW_DEVICE int kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, 
     return work->col + col;
 }
 
+KW_DEVICE int kw_direct_pairs(const kw_gpu_args *a) {
+    int two = !KW_TURNED && a->gn % 2 == 0;
+#if KW_PITCHED
+    two = two && (kw_result_line(a) | kw_result_batch(a)) % 2 == 0;
+#endif
+    return two;
+}
+
+KW_DEVICE void kw_share_start(const kw_gpu_args *a, kw_work *work, int col) {
+    (void)a;
+    work->col += col;
+}
+
 /* From where a row of the tile begins in the result to its element in a column: the sum of both. */
 KW_DEVICE kw_i64 kw_direct_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
     kw_i64 rows = KW_TURNED ? a->gn : kw_result_end(a, work);

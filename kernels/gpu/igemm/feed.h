@@ -300,4 +300,24 @@ KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int co
 #endif
 }
 
+#if KW_TEAM > 1
+KW_DEVICE int kw_direct_pairs(const kw_gpu_args *a) { return (KW_FORWARD ? a->k : a->c) % 2 == 0; }
+
+/* A share's columns are in one run of 64 channels. */
+KW_DEVICE void kw_share_start(const kw_gpu_args *a, kw_work *work, int col) {
+    int in_run = col % KW_SLAB_ELEMENTS;
+    work->col += col - in_run;
+    work->share_at = kw_result_col(a, work, 0, &work->share_cols) + in_run;
+    work->share_cols -= in_run;
+}
+
+KW_DEVICE kw_i64 kw_direct_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) { return kw_result_row(a, work, row, ok); }
+
+KW_DEVICE kw_i64 kw_direct_col(const kw_gpu_args *a, const kw_work *work, int col, int *ok) {
+    (void)a;
+    *ok &= col < work->share_cols;
+    return work->share_at + col;
+}
+#endif
+
 #endif

@@ -35,6 +35,7 @@
 #define KW_3X3 (KW_SPEC == KW_SPEC_FILTER3X3)                                    /* three taps an axis and one channel a group */
 #define KW_FIRST_AXIS (3 - KW_NDIM)
 #define KW_PRESHUFFLE 0
+#define KW_TURNED 0
 #define KW_A_VEC KW_IGEMM_A_VEC(KW_SPEC, KW_MERGE, KW_VEC_A)
 #define KW_B_VEC KW_IGEMM_B_VEC(KW_OP, KW_SPEC, KW_MERGE, KW_VEC_B)
 

@@ -10,6 +10,8 @@
  * that multiply it are done. Who waits for a phase must have seen the one before, or it would take that one for its own: with pingpong a
  * group therefore begins its tile only when the other has seen the last step of the tile before (KW_TURN_BARRIER).
  *
+ * With streamk=cluster a block has one tile, and of that a part of the depth; gpu/lib/cluster.h says how the parts meet.
+ *
  * A stage has the rows of the first operand, then those of the second, as gpu/wgmma.h wants them: 128 bytes of a row together, or where
  * rows are contiguous slabs of 64 rows, depth by depth. The text that includes this gives
  *   kw_feed                            where the next step of a tile lies
@@ -21,6 +23,8 @@
  *   kw_result_row(args, &work, row, &ok)              where a row of the tile begins in the result
  *   kw_result_col(args, &work, col, &cols)            from there to a piece's first column; how many of its columns there are
  *   kw_direct_row(args, &work, row, &ok), kw_direct_col(args, &work, col, &ok)        of one element, their sum, where !KW_PASSES
+ *   kw_direct_pairs(args)                             whether columns 2 n and 2 n + 1 lie together at a multiple of both
+ *   kw_share_start(args, &work, col)                  what is stored begins at this column of the tile (KW_TEAM)
  * and where it has them
  *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_phase_row_... say
  *   KW_SPOTS          kw_spots_cols(args), kw_spot_...: the result is stored elsewhere than its rows and columns say
@@ -74,11 +78,16 @@ KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds
     int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.splits, cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows;
     int all = rows * cols, at = unit;
     work->batch = work->part = 0;
+#if KW_TEAM > 1
+    work->part = kw_cluster_rank();
+    at /= KW_TEAM;
+#else
     if (splits > 1) {
         int tiles = (int)a->params.units / splits;
         work->part = at / tiles;
         at -= work->part * tiles;
     }
+#endif
     if (at >= all) {
         work->batch = at / all;
         at -= work->batch * all;
@@ -134,6 +143,7 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
 /* --- multiplying --- */
 
 #define KW_GROUP_ROWS (KW_PINGPONG ? KW_TILE_M : KW_TILE_M / 2)
+#define KW_OWN_STEPS (KW_TEAM > 1 && KW_PINGPONG ? 2 : 1) /* from one step of a group to its next */
 #define KW_REPEAT_M (KW_GROUP_ROWS / KW_INST_M)
 
 typedef struct kw_sums {
@@ -190,14 +200,14 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
     int before = at->stage;
     kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
     kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 0);
-    kw_ring_next(at, 1);
+    kw_ring_next(at, KW_OWN_STEPS);
     for (int step = 1; step < count; step++) {
         kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
         kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 1);
         kw_wgmma_wait(1);
         kw_stage_give(lds, before);
         before = at->stage;
-        kw_ring_next(at, 1);
+        kw_ring_next(at, KW_OWN_STEPS);
     }
     if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
     kw_wgmma_wait(0);
@@ -227,7 +237,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
         kw_stage_give(lds, at->stage);
         kw_sums_hold(&own);
         kw_sums_add(sums, &own);
-        kw_ring_next(at, 1);
+        kw_ring_next(at, KW_OWN_STEPS);
     }
 }
 #endif
@@ -307,22 +317,27 @@ KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums
 /* --- storing --- */
 
 #if !KW_PASSES
+#if KW_TEAM > 1
+#define KW_PUT_N KW_SHARE_N /* sums of an instruction that a thread stores */
+#else
+#define KW_PUT_N KW_ACC_N
+#endif
 
 #if KW_EPILOGUE
-enum { KW_PUT_AHEAD = 8 }; /* elements whose tensors are asked for together */
+enum { KW_PUT_AHEAD = KW_PUT_N % 8 ? 4 : 8 }; /* elements whose tensors are asked for together */
 
 /* Through the epilogue; else as kw_sums_put() does it. */
 KW_DEVICE void kw_sums_put_finished(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
     int lane = kw_acc_lane();
     KW_UNROLL
-    for (int from = 0; from < KW_REPEAT_M * KW_ACC_N; from += KW_PUT_AHEAD) {
-        const int i = from / KW_ACC_N;
+    for (int from = 0; from < KW_REPEAT_M * KW_PUT_N; from += KW_PUT_AHEAD) {
+        const int i = from / KW_PUT_N;
         kw_extras extras[KW_PUT_AHEAD];
         kw_i64 at[KW_PUT_AHEAD];
         int ok[KW_PUT_AHEAD];
         KW_UNROLL
         for (int n = 0; n < KW_PUT_AHEAD; n++) {
-            int e = from % KW_ACC_N + n, row = first_row + i * KW_INST_M + kw_acc_row(lane, e / 2 % 2 * 2),
+            int e = from % KW_PUT_N + n, row = first_row + i * KW_INST_M + kw_acc_row(lane, e / 2 % 2 * 2),
                 col = e / 4 * 8 + kw_acc_col(lane, e % 2);
             kw_i64 line = work->row + row, across = work->col + col;
             ok[n] = 1;
@@ -333,7 +348,7 @@ KW_DEVICE void kw_sums_put_finished(const kw_gpu_args *a, const kw_work *work, c
         }
         KW_UNROLL
         for (int n = 0; n < KW_PUT_AHEAD; n++) {
-            float value = kw_steps_apply(&extras[n], (float)sums->at[i].e[from % KW_ACC_N + n], 0, 0);
+            float value = kw_steps_apply(&extras[n], (float)sums->at[i].e[from % KW_PUT_N + n], 0, 0);
             if (ok[n]) kw_store_values(kw_result(a) + at[n] * KW_OUT_BYTES, &value, 1);
         }
     }
@@ -342,10 +357,7 @@ KW_DEVICE void kw_sums_put_finished(const kw_gpu_args *a, const kw_work *work, c
 
 /* Each lane its own sums, as elements of the result or of the part's slice. A lane has two neighbours each in two rows. */
 KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
-    int lane = kw_acc_lane(), parts = kw_to_workspace(a), two = !KW_TURNED && a->gn % 2 == 0;
-#if KW_PITCHED
-    two = two && (kw_result_line(a) | kw_result_batch(a)) % 2 == 0;
-#endif
+    int lane = kw_acc_lane(), parts = kw_to_workspace(a), two = kw_direct_pairs(a);
 #if KW_EPILOGUE
     if (!parts) {
         kw_sums_put_finished(a, work, sums, first_row);
@@ -361,7 +373,7 @@ KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_s
         for (int half = 0; half < 2; half++)
             row[half] = kw_direct_row(a, work, first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), &row_ok[half]);
         KW_UNROLL
-        for (int e = 0; e < KW_ACC_N; e += 2) {
+        for (int e = 0; e < KW_PUT_N; e += 2) {
             int half = e / 2 % 2, ok[2] = {row_ok[half], row_ok[half]};
             kw_u32 w[2];
             char *at[2];
@@ -697,6 +709,9 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
 
 #endif
 
+#if KW_TEAM > 1
+#include "gpu/lib/cluster.h"
+#else
 KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     kw_work work;
     kw_ring at = {0, 0};
@@ -737,6 +752,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     }
     if (KW_PASSES && kw_thread() % KW_GROUP_THREADS == 0 && !KW_ALIGNS) kw_store_wait_read(0); /* the launch's end waits for the rest */
 }
+#endif
 
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
@@ -760,6 +776,9 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     if (kw_wave() >= KW_MULTIPLY_WAVES) {
         kw_registers_give(KW_BRING_REGISTERS);
         if (kw_thread() == KW_MULTIPLY_THREADS) kw_tiles_bring(&args, kw_lds);
+#if KW_TEAM > 1
+        kw_cluster_pass();
+#endif
     } else {
         kw_registers_take(KW_MULTIPLY_REGISTERS);
         kw_tiles_multiply(&args, kw_lds, kw_wave() / 4);

@@ -25,6 +25,16 @@ enum { KW_LDS_BYTES = KW_OVERLAP_BYTES(KW_PIECES) };
 #undef KW_LEAST_BLOCKS
 #define KW_LEAST_BLOCKS KW_BLOCKS_HELD
 
+#if KW_TEAM > 1
+/* --- gpu/lib/cluster.h: parts of a tile's depth, of each block or with pingpong of each of its groups; shares of its columns that are added up
+ * one by one, by all groups or, where columns are few, by one of each block; sums of an instruction in a thread's share --- */
+
+enum { KW_PARTS = KW_TEAM * KW_WAVE_GROUPS };
+enum { KW_SHARES = KW_TILE_N % (8 * KW_PARTS) == 0 ? KW_PARTS : KW_TEAM };
+enum { KW_SHARE_GROUPS = KW_SHARES / KW_TEAM };
+enum { KW_SHARE_N = KW_ACC_N / KW_SHARES };
+#endif
+
 /* --- a tile, or a part of its depth --- */
 
 typedef struct kw_work {
@@ -32,6 +42,8 @@ typedef struct kw_work {
     int first, end;            /* steps of that part */
     int phase;                 /* of backward data: which pixels the tile's rows are */
     const char *facts;         /* what the text keeps in shared memory (KW_FACTS_BYTES) */
+    kw_i64 share_at;           /* KW_TEAM, of a convolution: where a row of the share begins behind the row of the result, */
+    int share_cols;            /* and how many columns there are from there on */
     int rows_end;              /* KW_ROW_GROUPS: of the group, which is `batch`; rows (or with KW_TURNED columns) count over all groups */
 } kw_work;
 

@@ -98,6 +98,8 @@
 #define KW_PHASES_MAX 16                                                                          /* of strided backward data */
 #define KW_FACTS_BYTES (KW_OP == KW_OP_CONV_BWD_DATA && !KW_PLANES ? 40 + 52 * KW_PHASES_MAX : 0) /* kw_facts of gpu/igemm/backward.h */
 #define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
+/* Blocks of a cluster, which share a tile's depth and add their sums through each other's shared memory, where the stages were. */
+#define KW_TEAM (KW_STREAMK == KW_STREAMK_CLUSTER ? KW_SPLIT_K : 1)
 #define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */
 #define KW_HALF_LDS 115712
 #define KW_PASSES (KW_EPI == KW_EPI_CSHUFFLE) /* results pass shared memory; else they leave from the registers */

@@ -18,7 +18,12 @@ KW_DEVICE char *kw_result(const kw_gpu_args *a) {
     return KW_OP == KW_OP_CONV_BWD_DATA ? a->x : KW_OP == KW_OP_CONV_BWD_WEIGHT ? a->w : a->y;
 }
 
-#if KW_STREAMK == KW_STREAMK_OFF
+#if KW_STREAMK == KW_STREAMK_CLUSTER
+KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
+    (void)a;
+    return 0;
+}
+#elif KW_STREAMK == KW_STREAMK_OFF
 
 /* Whether sums may go to the workspace, and whether they always do, is known here but for split_k=0. */
 KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {

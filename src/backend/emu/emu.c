@@ -32,6 +32,7 @@ struct kw_bound {
     kw_stage shape[KW_STAGE_MAX];
     kw_map map[KW_MAPS];
     bool early[KW_STAGE_MAX];
+    int32_t cluster[KW_STAGE_MAX];
     kw_turning turning;
     int32_t stages, cell_shift;
     kw_tensor result;
@@ -153,6 +154,13 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
             return kw_fail(err, KW_FAILED, "stage %d is launched with %d threads a block and written for %d; 1 to %d are possible", i,
                            threads, kernel->object.threads[entry], KW_EMU_THREADS_MAX);
         }
+        int32_t cluster = launch->cluster[i], waves = threads / (int32_t)device->target.lanes;
+        if (cluster && (cluster > KW_EMU_CLUSTER_MAX || launch->stage[i].units % cluster || waves > KW_EMU_CLUSTER_WAVES)) {
+            return kw_fail(err, KW_FAILED,
+                           "stage %d has %lld blocks of %d waves in clusters of %d; 1 to %d that divide the blocks, of at most "
+                           "%d waves, can be played",
+                           i, (long long)launch->stage[i].units, waves, cluster, KW_EMU_CLUSTER_MAX, KW_EMU_CLUSTER_WAVES);
+        }
     }
     kw_bound *made = calloc(1, sizeof *made);
     if (!made) {
@@ -181,6 +189,7 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     memcpy(made->shape, launch->stage, sizeof made->shape);
     memcpy(made->map, launch->map, sizeof made->map);
     memcpy(made->early, launch->early, sizeof made->early);
+    memcpy(made->cluster, launch->cluster, sizeof made->cluster);
     *bound = made;
     return KW_OK;
 }
@@ -199,8 +208,9 @@ static void *run_worker(void *argument) {
     worker *w = argument;
     kw_emu_run *run = w->machine->run;
     w->block = run->blocks;
-    for (int64_t block = atomic_fetch_add(&run->next, 1); block < run->blocks; block = atomic_fetch_add(&run->next, 1)) {
-        if (!kw_emu_machine_block(w->machine, block)) {
+    for (int64_t block = atomic_fetch_add(&run->next, run->cluster); block < run->blocks;
+         block = atomic_fetch_add(&run->next, run->cluster)) {
+        if (!kw_emu_cluster_run(w->machine, block)) {
             w->block = block;
             atomic_store(&run->next, run->blocks); /* later blocks need not be tried */
             break;
@@ -222,7 +232,8 @@ static kw_status check_workers(const worker workers[], int32_t count, int64_t bl
 
 static kw_status run_stage(kw_emu_run *run, int stage, int32_t wanted, kw_error *err) {
     worker workers[WORKERS_MAX] = {0};
-    int32_t count = (int32_t)(wanted < run->blocks ? wanted : run->blocks);
+    int64_t clusters = run->blocks / run->cluster;
+    int32_t count = (int32_t)(wanted < clusters ? wanted : clusters);
     kw_status status = KW_OK;
     for (int32_t i = 0; i < count && !status; i++) {
         status = kw_emu_machine_open(&workers[i].machine, run, err);
@@ -336,6 +347,7 @@ static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
                           .threads = bound->shape[i].threads,
                           .wave = (int32_t)device->target.lanes,
                           .wave_shift = device->target.lanes == 64 ? 6 : 5,
+                          .cluster = bound->cluster[i] > 1 ? bound->cluster[i] : 1,
                           .cell_shift = bound->cell_shift,
                           .lds = (int32_t)device->target.lds,
                           .nvidia = device->arch->backend == KW_BACKEND_CUDA,

@@ -9,7 +9,9 @@
 #include <stdatomic.h>
 
 enum { KW_EMU_THREADS_MAX = 1024, KW_EMU_WAVES_MAX = 32, KW_EMU_LDS_MAX = 256 << 10 };
-enum { KW_EMU_AGENTS = KW_EMU_WAVES_MAX + 1 }; /* waves, and behind the last the engine that carries out bulk copies */
+enum { KW_EMU_CLUSTER_MAX = 8, KW_EMU_CLUSTER_WAVES = KW_EMU_WAVES_MAX - 1 - KW_EMU_CLUSTER_MAX };
+/* Waves, and behind the last the engine that carries out bulk copies, then the other blocks of a cluster. */
+enum { KW_EMU_AGENTS = KW_EMU_WAVES_MAX + 1 + KW_EMU_CLUSTER_MAX };
 enum { KW_EMU_MBARS_MAX = 64, KW_EMU_GROUP = 128, KW_EMU_GROUPS_MAX = KW_EMU_THREADS_MAX / KW_EMU_GROUP };
 enum { KW_EMU_COLLECTIVES_KEPT = 64, KW_EMU_BACKTRACE_MAX = 112 };
 
@@ -65,6 +67,7 @@ typedef enum kw_emu_state {
     KW_EMU_IN_GROUP,
     KW_EMU_AT_MBAR,
     KW_EMU_AT_WAVES,
+    KW_EMU_AT_CLUSTER,
     KW_EMU_ENDED
 } kw_emu_state;
 /* What the lanes of a wave, or of four waves, do together. */
@@ -204,12 +207,13 @@ typedef struct kw_emu_run {
     kw_emu_args args;
     int64_t blocks;
     int32_t threads, wave, lds; /* of a block; bytes of shared memory that it may have */
+    int32_t cluster;            /* blocks of a cluster; 1: there are none */
     int32_t wave_shift, cell_shift;
     kw_emu_range range[KW_TENSOR_COUNT + KW_EXTRA_MAX + 3];
     int32_t range_count;
     bool nvidia, checks, early; /* early: as in kw_launch, of this stage */
     const struct kw_emu_object *object;
-    atomic_llong next; /* block that nobody has begun */
+    atomic_llong next; /* block, the first of its cluster, that nobody has begun */
 } kw_emu_run;
 
 /* --- emu_object.c: the kernel as a mapped object --- */
@@ -251,6 +255,10 @@ struct kw_emu_machine {
     int64_t block;
     int32_t current, waves, waiting, ended, lds_used;
     bool failed;
+    kw_emu_machine *peer[KW_EMU_CLUSTER_MAX]; /* of its cluster, itself among them; those behind the first belong to the first */
+    int32_t rank, meetings, at_cluster;       /* of the cluster so far; threads that wait for the next */
+    int32_t visitor;                          /* block that wrote here since the last; -1: none */
+    uint32_t met[KW_EMU_AGENTS];              /* clocks at the last */
     char fault[216];
     kw_emu_fiber fiber[KW_EMU_THREADS_MAX];
     kw_emu_wave wave[KW_EMU_WAVES_MAX];
@@ -269,14 +277,23 @@ struct kw_emu_machine {
 
 kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_error *err);
 void kw_emu_machine_close(kw_emu_machine **machine);
-/* Runs one block. false: something was wrong, machine->fault says what. */
-bool kw_emu_machine_block(kw_emu_machine *machine, int64_t block);
+/* A block begins; goes on until all its threads have ended or wait for the others of its cluster. false: something was wrong, machine->fault
+ * says what. */
+void kw_emu_machine_begin(kw_emu_machine *machine, int64_t block);
+bool kw_emu_machine_go_on(kw_emu_machine *machine);
+
+/* --- emu_blocks.c --- */
+
+/* Runs a block, or with clusters the blocks of one from there on. false: something was wrong, first->fault says what. */
+bool kw_emu_cluster_run(kw_emu_machine *first, int64_t block);
 
 /* --- emu_schedule.c --- */
 
 /* A thread can run, or waits; and goes on with another one until somebody goes on with it. */
 void kw_emu_set_ready(kw_emu_machine *machine, int thread, bool ready);
 void kw_emu_yield(kw_emu_machine *machine);
+/* Goes on with any thread that can run. Returns when nobody can any more. */
+void kw_emu_resume(kw_emu_machine *machine);
 /* Ends the block; to be called on a fiber, and does not return. */
 void kw_emu_fault(kw_emu_machine *machine, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

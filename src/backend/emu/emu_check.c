@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { THREAD_BITS = 10, THREAD_MASK = (1 << THREAD_BITS) - 1, NEAR = 1 << 16 };
+enum { THREAD_BITS = 10, THREAD_MASK = (1 << THREAD_BITS) - 1, NEAR = 1 << 16, PEER_BYTES = 16 };
 
 static uint32_t stamp_of(const kw_emu_machine *m, int thread) {
     return m->clock[thread >> m->run->wave_shift] << THREAD_BITS | (uint32_t)thread;
@@ -114,7 +114,16 @@ static void fail_race(kw_emu_machine *m, const access *a, const char *name, int6
                      e.wrote ? "an asynchronous copy" : "a kw_wgmma", (int)(e.stamp & THREAD_MASK), before);
         return;
     }
-    if ((int)(e.stamp & THREAD_MASK) >= m->run->threads) {
+    int agent = (int)(e.stamp & THREAD_MASK) >> m->run->wave_shift;
+    if (agent > m->waves) {
+        kw_emu_fault(
+            m,
+            "missing kw_cluster_barrier in block %lld: thread %d %s %s, byte %lld, %s, which the cluster's block %d wrote since the "
+            "last, %s",
+            (long long)m->block, a->self->thread, access_verb(a), name, (long long)offset, line, agent - m->waves - 1, before);
+        return;
+    }
+    if (agent == m->waves) {
         kw_emu_fault(m,
                      "missing wait in block %lld: thread %d %s %s, byte %lld, %s, and has not waited for the bulk copy that wrote it, %s",
                      (long long)m->block, a->self->thread, access_verb(a), name, (long long)offset, line, before);
@@ -382,11 +391,53 @@ void kw_emu_order_block(kw_emu_machine *m) {
         brought = m->known[w][m->waves] > brought ? m->known[w][m->waves] : brought;
     }
     for (int w = 0; w < m->waves; w++) {
-        memcpy(m->known[w], m->clock, sizeof m->clock);
+        memcpy(m->known[w], m->clock, (size_t)m->waves * sizeof *m->clock);
         m->known[w][m->waves] = brought;
     }
     for (int w = 0; w < m->waves; w++) {
         m->clock[w]++;
+    }
+}
+
+void kw_emu_order_cluster(kw_emu_machine *m) {
+    int first = m->waves + 1;
+    memcpy(m->met, m->known[0], sizeof m->met); /* all waves know the same */
+    for (int w = 0; w < m->waves; w++) {
+        memcpy(m->known[w] + first, m->clock + first, sizeof m->clock - (size_t)first * sizeof *m->clock);
+    }
+    for (int a = first; a < KW_EMU_AGENTS; a++) {
+        m->met[a] = m->clock[a]++;
+    }
+}
+
+static bool was_met(const kw_emu_machine *m, uint32_t stamp) {
+    return stamp >> THREAD_BITS <= m->met[(stamp & THREAD_MASK) >> m->run->wave_shift];
+}
+
+void kw_emu_peer_wrote(kw_emu_thread *self, kw_emu_machine *m, int64_t offset, void *const *frame) {
+    const kw_emu_machine *own = self->machine;
+    int shift = m->run->cell_shift, agent = m->waves + 1 + own->rank;
+    uint32_t stamp = m->clock[agent] << THREAD_BITS | (uint32_t)(agent << m->run->wave_shift), place = shared_offset(m, frame[1]);
+    for (int64_t i = offset >> shift; i <= (offset + PEER_BYTES - 1) >> shift; i++) {
+        kw_emu_shadow_cell *cell = &m->cells[i];
+        bool good = was_met(m, cell->writer);
+        uint32_t before = cell->writer_place;
+        for (int r = 0; r < KW_EMU_READERS && good; r++) {
+            good = was_met(m, cell->reader[r]);
+            before = cell->reader_place[r];
+        }
+        if (!good) {
+            char line[KW_EMU_BACKTRACE_MAX], other[80];
+            kw_emu_backtrace(m->run->object, frame, line);
+            say_line(m, before, other);
+            kw_emu_fault(
+                self->machine,
+                "race in the cluster: thread %d of block %lld writes shared memory of block %lld, byte %lld, %s; they have not met "
+                "since it was touched, %s",
+                self->thread, (long long)own->block, (long long)m->block, (long long)(i << shift), line, other);
+        }
+        cell->writer = stamp;
+        cell->writer_place = place;
     }
 }
 

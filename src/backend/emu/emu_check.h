@@ -15,6 +15,11 @@ void kw_emu_copy_ends(kw_emu_thread *self, const kw_emu_copy *copy);
 /* What one thread did before comes before what others do now: in the whole block, in one wave. */
 void kw_emu_order_block(kw_emu_machine *machine);
 void kw_emu_order_wave(kw_emu_machine *machine, int wave);
+/* All of the block know what other blocks of its cluster wrote here. */
+void kw_emu_order_cluster(kw_emu_machine *machine);
+/* A block of the cluster writes to 16 bytes of `machine`, another one: they must be there, and nothing since the two last met may have touched
+ * them. */
+void kw_emu_peer_wrote(kw_emu_thread *self, kw_emu_machine *machine, int64_t offset, void *const *frame);
 
 /* What a bulk copy or a matrix instruction of four waves does with bytes of shared memory from offset on. begins: asked for by a thread;
  * till it ends nobody may write there, nor read what is written. Products stamp what they read with the first thread of the four waves. */

@@ -41,6 +41,13 @@ void kw_emu_waves_barrier(kw_emu_thread *self, int number, int threads, int wait
 void kw_emu_store_begin(kw_emu_machine *machine);
 void kw_emu_store_left(kw_emu_machine *machine);
 
+/* --- emu_cluster.c --- */
+
+void kw_emu_cluster_barrier(kw_emu_thread *self);
+void kw_emu_peer_write(kw_emu_thread *self, char *at, int rank, const unsigned words[4]);
+/* All threads of all blocks of a cluster are at the barrier: this one's go on. */
+void kw_emu_cluster_met(kw_emu_machine *machine);
+
 /* --- emu_group.c --- */
 
 void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b, int add);

@@ -272,8 +272,11 @@ static bool copy_when_idle(kw_emu_machine *m) {
     return kw_emu_bulk_next(m);
 }
 
-/* Nobody can run any more: all threads have ended, or they wait in vain. */
+/* Nobody can run any more: all threads have ended, or wait for the blocks of the cluster, or they wait in vain. */
 static void check_all_ended(kw_emu_machine *m) {
+    if (m->at_cluster == m->run->threads) {
+        return;
+    }
     if (m->ended < m->run->threads) {
         kw_emu_report_deadlock(m);
     }
@@ -298,29 +301,32 @@ static void begin_order(kw_emu_machine *m) {
         madvise(m->cells, block_shadow_bytes(m->run), MADV_DONTNEED);
     }
     uint32_t highest = 0;
-    for (int w = 0; w <= m->waves; w++) {
-        highest = m->clock[w] > highest ? m->clock[w] : highest;
+    for (int a = 0; a < KW_EMU_AGENTS; a++) {
+        highest = m->clock[a] > highest ? m->clock[a] : highest;
     }
-    for (int w = 0; w <= m->waves; w++) {
-        m->clock[w] = highest;
+    for (int a = 0; a < KW_EMU_AGENTS; a++) {
+        m->clock[a] = highest;
     }
     m->known[0][m->waves] = highest; /* what bulk copies of earlier blocks wrote */
     for (int w = 0; w < m->waves; w++) {
         m->fenced[w] = highest;
     }
     kw_emu_order_block(m);
+    kw_emu_order_cluster(m);
 }
 
-bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
+void kw_emu_machine_begin(kw_emu_machine *m, int64_t block) {
     const kw_emu_run *run = m->run;
     __asan_unpoison_memory_region(m->stacks, (size_t)run->threads * KW_EMU_STACK);
     m->block = block;
     m->waiting = m->ended = m->lds_used = m->current = 0;
+    m->meetings = m->at_cluster = 0;
+    m->visitor = -1;
     m->failed = false;
     for (int t = 0; t < run->threads; t++) {
         kw_emu_thread *head = thread_head(m, t);
         kw_emu_fiber *fiber = &m->fiber[t];
-        *head = (kw_emu_thread){.calls = m->calls, .machine = m, .block = block, .blocks = run->blocks, .thread = t};
+        *head = (kw_emu_thread){.calls = m->calls, .machine = m, .block = block, .blocks = run->blocks, .thread = t, .rank = m->rank};
         fiber->sp = kw_emu_fiber_start((char *)head, run_thread);
         fiber->state = KW_EMU_RUNS;
         fiber->copy_count = fiber->group = 0;
@@ -337,7 +343,10 @@ bool kw_emu_machine_block(kw_emu_machine *m, int64_t block) {
     kw_emu_group_begin(m);
     kw_emu_store_begin(m);
     begin_order(m);
-    kw_emu_switch(&m->outside, &m->fiber[0].sp);
+}
+
+bool kw_emu_machine_go_on(kw_emu_machine *m) {
+    kw_emu_resume(m);
     return !m->failed;
 }
 
@@ -347,7 +356,7 @@ static void *map_zeros(size_t bytes) {
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_error *err) {
+static kw_status open_machine(kw_emu_machine **machine, kw_emu_run *run, kw_error *err) {
     size_t bytes = ((size_t)run->threads + 1) * KW_EMU_STACK;
     *machine = NULL;
     kw_emu_machine *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
@@ -383,6 +392,8 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .store_wait = kw_emu_store_wait,
                               .waves_barrier = kw_emu_waves_barrier,
                               .matrix_write = matrix_write,
+                              .cluster_barrier = kw_emu_cluster_barrier,
+                              .peer_write = kw_emu_peer_write,
                               .read = run->checks ? kw_emu_read : no_access,
                               .write = run->checks ? kw_emu_write : no_access};
     m->room = map_zeros(bytes);
@@ -400,10 +411,31 @@ kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_erro
     return KW_OK;
 }
 
+kw_status kw_emu_machine_open(kw_emu_machine **machine, kw_emu_run *run, kw_error *err) {
+    kw_status status = open_machine(machine, run, err);
+    for (int r = 1; r < run->cluster && !status; r++) {
+        status = open_machine(&(*machine)->peer[r], run, err);
+    }
+    if (status) {
+        kw_emu_machine_close(machine);
+        return status;
+    }
+    kw_emu_machine *first = *machine;
+    first->peer[0] = first;
+    for (int r = 1; r < run->cluster; r++) {
+        memcpy(first->peer[r]->peer, first->peer, sizeof first->peer);
+        first->peer[r]->rank = r;
+    }
+    return KW_OK;
+}
+
 void kw_emu_machine_close(kw_emu_machine **machine) {
     kw_emu_machine *m = *machine;
     if (!m) {
         return;
+    }
+    for (int r = 1; r < KW_EMU_CLUSTER_MAX && m->rank == 0; r++) {
+        kw_emu_machine_close(&m->peer[r]);
     }
     for (int t = 0; t < KW_EMU_THREADS_MAX; t++) {
         free(m->fiber[t].copies);

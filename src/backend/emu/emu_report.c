@@ -23,6 +23,8 @@ static const char *fiber_activity(const kw_emu_fiber *fiber) {
         return "wait at kw_mbar_wait";
     case KW_EMU_AT_WAVES:
         return "wait at kw_waves_barrier";
+    case KW_EMU_AT_CLUSTER:
+        return "wait at kw_cluster_barrier";
     case KW_EMU_ENDED:
         return "have ended";
     default:

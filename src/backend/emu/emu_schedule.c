@@ -36,6 +36,13 @@ void kw_emu_yield(kw_emu_machine *m) {
     kw_emu_switch(&m->fiber[self].sp, &m->fiber[next].sp);
 }
 
+void kw_emu_resume(kw_emu_machine *m) {
+    int next = next_ready(m, 0);
+    assert(next >= 0);
+    m->current = next;
+    kw_emu_switch(&m->outside, &m->fiber[next].sp);
+}
+
 void kw_emu_fault(kw_emu_machine *m, const char *format, ...) {
     if (!m->failed) {
         va_list list;

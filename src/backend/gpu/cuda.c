@@ -125,12 +125,19 @@ static kw_status has_maps(const kw_gpu_calls *calls, kw_error *err) {
 
 _Static_assert(sizeof(kw_cuda_launch) == 56 && sizeof(kw_cuda_attribute) == 72, "as cuLaunchKernelEx of a 64-bit machine has them");
 
-static int launch_early(const kw_gpu_calls *calls, void *function, unsigned blocks, unsigned threads, unsigned shared_bytes, void *stream,
-                        void *parameters[]) {
-    kw_cuda_attribute attribute = {.id = KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value.on = 1};
-    const kw_cuda_launch launch = {{blocks, 1, 1}, {threads, 1, 1}, shared_bytes, stream, &attribute, 1};
+/* A driver without cuLaunchKernelEx begins no launch early, and gets none with clusters: it has no tensor maps either (has_maps). */
+static int launch_special(const kw_gpu_calls *calls, const kw_gpu_grid *grid, void *function, void *stream, void *parameters[]) {
+    kw_cuda_attribute attributes[2];
+    kw_cuda_launch launch = {{grid->blocks, 1, 1}, {grid->threads, 1, 1}, grid->shared_bytes, stream, attributes, 0};
+    if (grid->early) {
+        attributes[launch.attribute_count++] = (kw_cuda_attribute){.id = KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION, .value.on = 1};
+    }
+    if (grid->cluster) {
+        attributes[launch.attribute_count++] =
+            (kw_cuda_attribute){.id = KW_CUDA_LAUNCH_CLUSTER_DIMENSION, .value.cluster = {grid->cluster, 1, 1}};
+    }
     if (!own_cuda_context(calls)->cuLaunchKernelEx) {
-        return calls->launch(function, blocks, 1, 1, threads, 1, 1, shared_bytes, stream, parameters, NULL);
+        return calls->launch(function, grid->blocks, 1, 1, grid->threads, 1, 1, grid->shared_bytes, stream, parameters, NULL);
     }
     return own_cuda_context(calls)->cuLaunchKernelEx(&launch, function, parameters, NULL);
 }
@@ -259,7 +266,7 @@ const kw_gpu_driver kw_cuda_driver = {
     .allow_lds = allow_lds,
     .has_maps = has_maps,
     .encode = encode_tensor_map,
-    .launch_early = launch_early,
+    .launch_special = launch_special,
 };
 
 static int probe_cuda(char why[256]) {

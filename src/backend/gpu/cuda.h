@@ -50,11 +50,12 @@ typedef struct kw_cuda_uuid {
     unsigned char bytes[16];
 } kw_cuda_uuid;
 
-/* CUlaunchConfig with one CUlaunchAttribute, as far as it is used. */
+/* CUlaunchConfig with its CUlaunchAttributes, as far as they are used. */
 typedef struct kw_cuda_attribute {
     int id, unused;
     union {
         int on;
+        unsigned cluster[3]; /* blocks along each axis */
         unsigned char room[64];
     } value;
 } kw_cuda_attribute;
@@ -64,7 +65,7 @@ typedef struct kw_cuda_launch {
     kw_cuda_attribute *attributes;
     unsigned attribute_count;
 } kw_cuda_launch;
-enum { KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
+enum { KW_CUDA_LAUNCH_CLUSTER_DIMENSION = 4, KW_CUDA_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6 };
 
 /* What CUDA alone has. Results are int, handles and device memory void *, devices int. */
 #define KW_CUDA_CALLS(X)                                                                                                                   \

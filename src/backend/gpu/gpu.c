@@ -36,6 +36,7 @@ struct kw_bound {
     kw_stage shape[KW_STAGE_MAX];
     kw_map map[KW_MAPS];
     bool early[KW_STAGE_MAX];
+    int32_t cluster[KW_STAGE_MAX];
     kw_turning turning;
     int32_t stages;
 };
@@ -252,6 +253,9 @@ static kw_status check_launch(const kw_device *device, const kw_kernel *kernel, 
             return kw_fail(err, KW_NO_KERNEL, "stage %d needs %lld blocks of %d threads; one launch has at most %lld blocks, %lld threads",
                            i, (long long)stage->units, stage->threads, (long long)blocks_max, (long long)threads_max);
         }
+        if (launch->cluster[i] && !device->driver->launch_special) {
+            return kw_fail(err, KW_NO_KERNEL, "stage %d wants clusters of %d blocks, which this driver has none of", i, launch->cluster[i]);
+        }
     }
     for (int i = 0; i < KW_MAPS; i++) {
         if (launch->map[i].rank && !device->driver->has_maps) {
@@ -279,6 +283,7 @@ kw_status kw_gpu_bind(kw_device *device, const kw_kernel *kernel, const kw_probl
     memcpy(made->shape, launch->stage, sizeof made->shape);
     memcpy(made->map, launch->map, sizeof made->map);
     memcpy(made->early, launch->early, sizeof made->early);
+    memcpy(made->cluster, launch->cluster, sizeof made->cluster);
     made->turning = launch->turning;
     *bound = made;
     return KW_OK;
@@ -308,8 +313,9 @@ static int queue_stage(const kw_bound *bound, int i, void *stream, void *paramet
     int entry = kw_stage_entry(&bound->turning, i);
     void *function = bound->kernel->stage[entry];
     unsigned blocks = (unsigned)stage->units, threads = (unsigned)stage->threads, lds = (unsigned)bound->kernel->image.requested_lds[entry];
-    if (bound->early[i] && device->driver->launch_early) {
-        return device->driver->launch_early(device->calls, function, blocks, threads, lds, stream, parameters);
+    if ((bound->early[i] || bound->cluster[i]) && device->driver->launch_special) {
+        const kw_gpu_grid grid = {blocks, threads, lds, (unsigned)bound->cluster[i], bound->early[i]};
+        return device->driver->launch_special(device->calls, &grid, function, stream, parameters);
     }
     return device->calls->launch(function, blocks, 1, 1, threads, 1, 1, lds, stream, parameters, NULL);
 }

@@ -68,6 +68,12 @@ typedef struct kw_gpu_args {
     kw_gpu_map map[KW_MAPS];
 } kw_gpu_args;
 
+/* What a launch consists of. */
+typedef struct kw_gpu_grid {
+    unsigned blocks, threads, shared_bytes, cluster; /* threads and bytes of a block; blocks of a cluster, 0: there are none */
+    bool early;
+} kw_gpu_grid;
+
 /* Functions give the driver's error, 0 for none, unless they give a status. */
 typedef struct kw_gpu_driver {
     const char *const *libraries; /* names, the best first, ended by NULL */
@@ -97,9 +103,9 @@ typedef struct kw_gpu_driver {
     /* Whether maps can be made, and why not; and one for a tensor of the device. NULL: kernels of this driver have none. */
     kw_status (*has_maps)(const kw_gpu_calls *calls, kw_error *err);
     int (*encode)(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_map *map, void *tensor);
-    /* A launch whose blocks may begin while the one before it in the stream ends (kw_launch.early). NULL: the driver has no such. */
-    int (*launch_early)(const kw_gpu_calls *calls, void *function, unsigned blocks, unsigned threads, unsigned shared_bytes, void *stream,
-                        void *parameters[]);
+    /* A launch whose blocks may begin while the one before it in the stream ends (kw_launch.early), or that has clusters of blocks. NULL: the
+     * driver has neither. */
+    int (*launch_special)(const kw_gpu_calls *calls, const kw_gpu_grid *grid, void *function, void *stream, void *parameters[]);
 } kw_gpu_driver;
 
 /* --- gpu_driver.c --- */

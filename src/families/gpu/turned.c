@@ -67,10 +67,12 @@ static void insert_turn(const kw_turn *turn, int at, bool packs, const kw_target
     for (int i = launch->stages++; i > at; i--) {
         launch->stage[i] = launch->stage[i - 1];
         launch->early[i] = launch->early[i - 1];
+        launch->cluster[i] = launch->cluster[i - 1];
         launch->turning.stage[i] = launch->turning.stage[i - 1];
     }
     launch->turning.stage[at] = *turn;
     launch->stage[at] = (kw_stage){turn->images * KW_TURN_UNITS(turn->rows, turn->cols, turn->bytes), packs, KW_TURN_THREADS};
+    launch->cluster[at] = 0;
     launch->early[at] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
 }
 

@@ -69,7 +69,7 @@ static void a_thread_s_own_context_is_back_after_each_call(void **state) {
     assert_int_equal(fake->outside, 0);
 }
 
-static void a_launch_asks_for_its_kernel_s_shared_memory_and_for_an_early_start(void **state) {
+static void a_launch_asks_for_its_kernel_s_shared_memory_clusters_and_an_early_start(void **state) {
     (void)state;
     kw_error err = {0};
     kw_problem problem;
@@ -92,7 +92,13 @@ static void a_launch_asks_for_its_kernel_s_shared_memory_and_for_an_early_start(
     assert_int_equal(cuda->bind(device, kernel, &problem, &launch, &bound, &err), KW_OK);
     assert_int_equal(cuda->run(bound, &memory, KW_RUN_ALL, NULL, &err), KW_OK);
     assert_int_equal(fake->early, 1);
-    assert_true(fake->grid == 3 && fake->block == 128 && fake->lds == 65536);
+    assert_true(fake->grid == 3 && fake->block == 128 && fake->lds == 65536 && fake->cluster == 0);
+    cuda->unbind(&bound);
+    launch.stage[0].units = 8;
+    launch.cluster[0] = 4;
+    assert_int_equal(cuda->bind(device, kernel, &problem, &launch, &bound, &err), KW_OK);
+    assert_int_equal(cuda->run(bound, &memory, KW_RUN_ALL, NULL, &err), KW_OK);
+    assert_true(fake->grid == 8 && fake->cluster == 4 && fake->early == 2);
     assert_int_equal(cuda->sync(device, &err), KW_OK);
     cuda->release(device, memory.tensor[KW_Y]);
     cuda->unbind(&bound);
@@ -213,7 +219,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(facts_are_the_driver_s_and_the_architecture_s),
         cmocka_unit_test(a_thread_s_own_context_is_back_after_each_call),
-        cmocka_unit_test(a_launch_asks_for_its_kernel_s_shared_memory_and_for_an_early_start),
+        cmocka_unit_test(a_launch_asks_for_its_kernel_s_shared_memory_clusters_and_an_early_start),
         cmocka_unit_test(more_shared_memory_than_a_block_gets_is_refused_with_both_numbers),
         cmocka_unit_test(kernels_with_bulk_copies_need_a_driver_that_encodes_maps),
         cmocka_unit_test(a_map_is_told_to_the_driver_as_the_launch_describes_it),

@@ -13,7 +13,7 @@ static bool backward_pipe(const kw_rule_case *c) {
 
 static bool streamk_direction(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return mma->streamk == KW_STREAMK_OFF || is_bwd_weight(mma);
+    return !kw_mma_streams(mma) || is_bwd_weight(mma);
 }
 
 static bool persistent_streams(const kw_rule_case *c) {

@@ -91,6 +91,14 @@ bool kw_mma_shares_instruction(const kw_mma *mma) {
     return mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_GATHER || kw_mma_overlaps(mma);
 }
 
+int32_t kw_mma_cluster(const kw_mma *mma) {
+    return mma->streamk == KW_STREAMK_CLUSTER ? mma->split_k : 1;
+}
+
+bool kw_mma_streams(const kw_mma *mma) {
+    return mma->streamk == KW_STREAMK_TREE || mma->streamk == KW_STREAMK_LINEAR;
+}
+
 bool kw_mma_overlaps(const kw_mma *mma) {
     return mma->pipe == KW_PIPE_COOPERATIVE || mma->pipe == KW_PIPE_PINGPONG;
 }

@@ -30,7 +30,7 @@
     X(SPEC_FILTER1X1_PAD0, "filter1x1_pad0")                                                                                               \
     X(SPEC_FILTER1X1_STRIDE1_PAD0, "filter1x1_stride1_pad0")                                                                               \
     X(SPEC_FILTER3X3, "filter3x3")
-#define KW_STREAMKS(X) X(STREAMK_OFF, "off") X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear")
+#define KW_STREAMKS(X) X(STREAMK_OFF, "off") X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear") X(STREAMK_CLUSTER, "cluster")
 
 #define KW_LAYOUTS(X) X(LAYOUT_RCR, "rcr") X(LAYOUT_RRR, "rrr") X(LAYOUT_CRR, "crr") X(LAYOUT_CCR, "ccr")
 
@@ -81,7 +81,9 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(two_stage, NULL, 0, 1, "sums go to an fp32 workspace and are converted by a second stage")                                           \
     X(spec, KW_WORDS_OF(KW_SPECS), 0, 0, "filters that the text is cut down to")                                                           \
     X(streamk, KW_WORDS_OF(KW_STREAMKS), 0, 0,                                                                                             \
-      "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")                                       \
+      "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order; cluster: split_k blocks share a "      \
+      "tile's "                                                                                                                            \
+      "depth and add their sums through each other's shared memory")                                                                       \
     X(persistent, NULL, 0, 1, "as many blocks as the device holds at once; each takes tile after tile")                                    \
     X(split_k, NULL, 0, 128, "parts that the depth is cut into, each with its own blocks; 0: as many as fill the device")                  \
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
@@ -98,7 +100,9 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(persistent, NULL, 0, 1, "as many blocks as the device holds at once; each takes tile after tile")                                    \
     X(split_k, NULL, 0, 128, "parts that the depth is cut into, each with its own blocks; 0: as many as fill the device")                  \
     X(streamk, KW_WORDS_OF(KW_STREAMKS), 0, 0,                                                                                             \
-      "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order")                                       \
+      "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order; cluster: split_k blocks share a "      \
+      "tile's "                                                                                                                            \
+      "depth and add their sums through each other's shared memory")                                                                       \
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
 
 /* A config of either family, read. Triples are m, n, k of a product, or the operands a, b and the result c. What a family has no axis for
@@ -132,6 +136,10 @@ void kw_mma_decode(const kw_config *config, const kw_target *target, void *decod
 bool kw_mma_shares_instruction(const kw_mma *mma);
 /* Whether a tile's result leaves while the next tile comes in (kernels/gpu/lib/overlap.h): pipe=cooperative or pingpong. */
 bool kw_mma_overlaps(const kw_mma *mma);
+/* Blocks that share a tile's depth and each other's shared memory (streamk=cluster); 1: none do. */
+int32_t kw_mma_cluster(const kw_mma *mma);
+/* Whether blocks take an equal share of all steps each: streamk=tree or linear. */
+bool kw_mma_streams(const kw_mma *mma);
 /* Whether results leave by bulk stores, for which there is a map: 16 bits each, in rows of whole 16 bytes. Others leave by threads. */
 bool kw_mma_stores_boxes(const kw_mma *mma);
 /* Whether channels-first tensors of a 1x1 filter are read and written as they are (kernels/gpu/igemm/planes.h). */

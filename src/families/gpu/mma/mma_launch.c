@@ -74,11 +74,12 @@ static int64_t splits_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t til
 static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, int64_t resident, kw_launch *launch) {
     kw_work_params *work = kw_launch_params(launch, kw_work_params);
     int64_t tiles = work->units, splits = splits_of(mma, grid, tiles, target, resident);
-    bool workspace = splits > 1 || mma->two_stage;
+    bool clusters = kw_mma_cluster(mma) > 1, workspace = (splits > 1 && !clusters) || mma->two_stage;
     work->splits = splits;
     work->units = tiles * splits;
     work->to_workspace = workspace;
     launch->early[0] = launch->early[1] = kw_mma_overlaps(mma);
+    launch->cluster[0] = clusters ? kw_mma_cluster(mma) : 0;
     launch->stage[0].units = mma->persistent ? kw_min(resident, tiles * splits) : tiles * splits;
     if (workspace) {
         launch->stages = 2;
@@ -119,6 +120,7 @@ void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second
     for (int i = launch->stages++; i > 0; i--) {
         launch->stage[i] = launch->stage[i - 1];
         launch->early[i] = launch->early[i - 1];
+        launch->cluster[i] = launch->cluster[i - 1];
     }
     for (int i = 0; i < 2; i++) {
         kw_map *map = &launch->map[i];
@@ -132,6 +134,7 @@ void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second
         }
     }
     launch->stage[0] = (kw_stage){kw_ceil_div(pieces, KW_ADD_THREADS), false, KW_ADD_THREADS};
+    launch->cluster[0] = 0;
 }
 
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch) {
@@ -141,7 +144,7 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(mma) * (int32_t)lanes}}};
     *kw_launch_params(launch, kw_work_params) =
         (kw_work_params){.tile_rows = grid->tile_rows, .tile_cols = grid->tile_cols, .units = tiles, .elements = grid->elements};
-    if (mma->streamk) {
+    if (kw_mma_streams(mma)) {
         launch_stream(mma, grid, resident, launch);
     } else {
         launch_parts(mma, grid, target, resident, launch);

@@ -109,8 +109,28 @@ static bool overlap_waves(const kw_rule_case *c) {
 
 static bool overlap_blocks(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    bool plain = mma->persistent && mma->streamk == KW_STREAMK_OFF && mma->sched == KW_SCHED_INTRAWAVE;
-    return !kw_mma_overlaps(mma) || (plain && !mma->preshuffle);
+    bool stays = mma->persistent && mma->streamk == KW_STREAMK_OFF, meets = !mma->persistent && mma->streamk == KW_STREAMK_CLUSTER;
+    return !kw_mma_overlaps(mma) || ((stays || meets) && mma->sched == KW_SCHED_INTRAWAVE && !mma->preshuffle);
+}
+
+/* Sums are dealt out in fours of a thread's, that is in runs of 8 columns; which group of waves has what step must not change from round to
+ * round of the stages, as a group that missed a phase would take the one before for it. */
+static bool cluster_blocks(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    int32_t blocks = kw_mma_cluster(mma);
+    bool count = blocks == 2 || blocks == 4 || blocks == 8;
+    bool plain = kw_mma_overlaps(mma) && mma->epi != KW_EPI_CSHUFFLE && mma->vec[0] > 1 && mma->spec == KW_SPEC_DEFAULT;
+    return mma->streamk != KW_STREAMK_CLUSTER ||
+           (count && plain && mma->tile[1] % (8 * blocks) == 0 && (mma->pipe != KW_PIPE_PINGPONG || mma->stages % 2 == 0));
+}
+
+/* They meet where the operands were. A share of a convolution's columns lies in one of its runs of 64. */
+static bool cluster_shares(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    int64_t sums = (int64_t)mma->tile[0] * mma->tile[1] * KW_SUM_BYTES * mma->wave_groups;
+    int32_t share = mma->tile[1] / kw_mma_cluster(mma);
+    bool run = mma->op == KW_GEMM || (share <= KW_SLAB_ELEMENTS && KW_SLAB_ELEMENTS % share == 0);
+    return mma->streamk != KW_STREAMK_CLUSTER || (sums <= kw_mma_tile_bytes(mma) * mma->stages && run);
 }
 
 /* From the registers: products whose second operand's columns are few. Where these are contiguous, 64 lie together. */
@@ -124,13 +144,16 @@ static bool overlap_results(const kw_rule_case *c) {
         return true;
     }
     bool by_rows = turned ? KW_GEMM_A_BY_ROWS(mma->layout) : KW_GEMM_B_BY_ROWS(mma->layout);
-    return mma->op == KW_GEMM && mma->bytes == 2 && padded && (!by_rows || mma->tile[1] % KW_SLAB_ELEMENTS == 0);
+    bool gemm = mma->op == KW_GEMM && padded && (!by_rows || mma->tile[1] % KW_SLAB_ELEMENTS == 0);
+    bool meets = mma->op != KW_GEMM && !turned && mma->streamk == KW_STREAMK_CLUSTER && mma->tile[1] % KW_SLAB_ELEMENTS == 0;
+    return mma->bytes == 2 && (gemm || meets);
 }
 
 /* What NaNs a spot's zeros make is mended in the result, from sums that no step has changed. */
 static bool overlap_epilogue(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return !mma->fused || !kw_mma_aligns(mma) || mma->op != KW_CONV_BWD_DATA;
+    bool mended = kw_mma_aligns(mma) && mma->op == KW_CONV_BWD_DATA, shares = mma->op != KW_GEMM && mma->streamk == KW_STREAMK_CLUSTER;
+    return !mma->fused || !(mended || (shares && kw_mma_overlaps(mma)));
 }
 
 static bool compv6_is_deep(const kw_rule_case *c) {
@@ -165,7 +188,7 @@ static bool vector_of_result(const kw_rule_case *c) {
 
 static bool streamk_splits_alone(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return mma->streamk == KW_STREAMK_OFF || mma->split_k == 1;
+    return !kw_mma_streams(mma) || mma->split_k == 1;
 }
 
 /* Copies that pass no registers are 4 bytes at least. */
@@ -201,14 +224,28 @@ const kw_rule kw_mma_valid_rules[] = {
      "pipe=cooperative has 8x1x1 waves on a tile, pingpong twice 4x1x1 (wave_groups=2); their instruction has all columns: inst_n is "
      "tile_n",
      overlap_waves},
-    {"overlap_blocks", "with pipe=cooperative and pingpong blocks stay: persistent=1, streamk=off, sched=intrawave, preshuffle=0",
+    {"overlap_blocks",
+     "with pipe=cooperative and pingpong blocks stay (persistent=1, streamk=off) or meet in clusters (persistent=0, streamk=cluster); "
+     "sched=intrawave, preshuffle=0",
      overlap_blocks},
+    {"cluster_blocks",
+     "streamk=cluster is for pipe=cooperative and pingpong with results from the registers (epi=default or turned), runs of 16 bytes and "
+     "spec=default; "
+     "split_k is 2, 4 or 8, eight columns times split_k divide the instruction's, and with pingpong stages is even",
+     cluster_blocks},
+    {"cluster_shares",
+     "with streamk=cluster the tile's sums, twice with pingpong, must fit where the stages are, and for a convolution a block's share of "
+     "the "
+     "columns must divide 64",
+     cluster_shares},
     {"overlap_results",
      "epi=turned is for pipe=cooperative and pingpong; it and epi=default are there for GEMM of bf16 and fp16 with pad_m=pad_n=pad_k=1, "
-     "with "
-     "fewer than 64 columns of an instruction where the depth of the operand that has them is contiguous",
+     "with fewer than 64 columns of an instruction where the depth of the operand that has them is contiguous; epi=default also for "
+     "convolutions with streamk=cluster",
      overlap_results},
-    {"overlap_epilogue", "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue; vectors of 8 have any",
+    {"overlap_epilogue",
+     "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 have any; with streamk=cluster "
+     "convolutions have none",
      overlap_epilogue},
     {"lds_stages",
      "pipe=tma, cooperative and pingpong need at least two tiles in shared memory, pipe=gather three; the others have one or two",
@@ -292,7 +329,7 @@ static bool arch_copies_bulk(const kw_rule_case *c) {
 
 static bool arch_streams(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return mma->streamk == KW_STREAMK_OFF || kw_gpu_arch_has(mma->arch, KW_GPU_streamk);
+    return !kw_mma_streams(mma) || kw_gpu_arch_has(mma->arch, KW_GPU_streamk);
 }
 
 /* A thread keeps its share of the sums in registers, with room for the operands besides. Of the 255 registers of NVIDIA's a sixth is left
@@ -306,7 +343,12 @@ static bool mma_sums_fit_registers(const kw_rule_case *c) {
     int64_t threads = (int64_t)mma->wave[0] * mma->wave[1] * mma->lanes;
     if (kw_mma_overlaps(mma)) {
         enum { OTHERS = 40 }; /* addresses, what is on its way to shared memory */
-        return kw_mma_sum_sets(mma) * (int64_t)mma->tile[0] * mma->tile[1] / threads <= kw_mma_multiply_registers(mma) - OTHERS;
+        enum {
+            LAUNCHED = 80,
+            BESIDE = 26
+        }; /* of two blocks that share a multiprocessor: ptxas wants an instruction's sums and so many more */
+        bool named = kw_mma_blocks_held(mma) == 1 || mma->inst[1] / 2 + BESIDE <= LAUNCHED;
+        return named && kw_mma_sum_sets(mma) * (int64_t)mma->tile[0] * mma->tile[1] / threads <= kw_mma_multiply_registers(mma) - OTHERS;
     }
     return (int64_t)mma->tile[0] * mma->tile[1] / threads < mma->arch->typical.registers;
 }

@@ -15,6 +15,7 @@
 #define COOPERATIVE "pipe=cooperative stages=4 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1 "
 #define PLANES "spec=filter1x1_stride1_pad0 " COOPERATIVE
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
+#define MEETING "epi=default vec_c=1 persistent=0 streamk=cluster split_k=4 "
 #define SINGLES "vec_a=1 vec_b=1 vec_c=1 "
 #define TURNED                                                                                                                             \
     "pipe=pingpong epi=turned tile_m=16 tile_n=64 stages=8 wave_m=4 wave_n=1 inst_m=64 inst_n=16 vec_c=1 persistent=1 wave_groups=2 "
@@ -46,6 +47,12 @@ static const rule_example igemm_examples[] = {
     {"overlap_image", "conv_fwd fp16", "explicit=1 spec=filter1x1_stride1_pad0 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_bwd_weight fp16", "two_stage=1 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_fwd fp16", "spec=filter1x1_stride1_pad0 " SINGLES COOPERATIVE, "sm_90", NULL},
+    {"", "conv_fwd fp16", MEETING COOPERATIVE, "sm_90", NULL},
+    {"", "conv_bwd_weight fp16", MEETING PINGPONG, "sm_90", NULL},
+    {"cluster_blocks", "conv_fwd fp16", MEETING PLANES, "sm_90", NULL},
+    {"cluster_shares", "conv_fwd fp16", "split_k=2 tile_n=256 inst_n=256 " MEETING COOPERATIVE, "sm_90", NULL},
+    {"overlap_epilogue", "conv_fwd fp16 out=fp32", MEETING COOPERATIVE, "sm_90", NULL},
+    {"overlap_results", "conv_fwd fp16", "epi=default vec_c=1 " COOPERATIVE, "sm_90", NULL},
     {"lds_stages", "conv_fwd fp16", "stages=3", "gfx942", NULL},
     {"tile_by_waves", "conv_fwd fp16", "tile_m=96", "gfx942", NULL},
     {"instruction_shape", "conv_fwd fp16", "inst_m=4 inst_n=64", "gfx942", NULL},
@@ -154,6 +161,16 @@ static const rule_example gemm_examples[] = {
     {"overlap_waves", "gemm fp16", "inst_n=64 " PINGPONG, "sm_90", NULL},
     {"wave_groups", "gemm fp16", "wave_groups=1 " PINGPONG, "sm_90", NULL},
     {"overlap_blocks", "gemm fp16", "persistent=0 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_blocks", "gemm fp16", "epi=default vec_c=1 streamk=cluster split_k=4 " COOPERATIVE, "sm_90", NULL},
+    {"", "gemm fp16", MEETING COOPERATIVE, "sm_90", NULL},
+    {"", "gemm fp16", MEETING PINGPONG, "sm_90", NULL},
+    {"", "gemm fp16", "persistent=0 streamk=cluster split_k=2 " TURNED, "sm_90", NULL},
+    {"cluster_blocks", "gemm fp16", "persistent=0 streamk=cluster split_k=4 " TURNED, "sm_90", NULL},
+    {"cluster_blocks", "gemm fp16", "split_k=3 " MEETING COOPERATIVE, "sm_90", NULL},
+    {"cluster_blocks", "gemm fp16", "epi=cshuffle vec_c=8 " MEETING COOPERATIVE, "sm_90", NULL},
+    {"cluster_blocks", "gemm fp16", "stages=5 " MEETING PINGPONG, "sm_90", NULL},
+    {"cluster_blocks", "gemm fp16", "split_k=4 streamk=cluster", "sm_90", NULL},
+    {"cluster_shares", "gemm fp16", "stages=2 tile_m=256 " MEETING COOPERATIVE, "sm_90", NULL},
     {"", "gemm fp16", "epi=default vec_c=1 " PINGPONG, "sm_90", NULL},
     {"lds_stages", "gemm fp16", "stages=1 " COOPERATIVE, "sm_90", NULL},
     {"arch_bulk", "gemm fp16", COOPERATIVE, "sm_80", NULL},

@@ -1,0 +1,73 @@
+/* emu_cluster.c: clusters, blocks that run together and write to each other's shared memory (PTX, "barrier.cluster", "mapa", "st.shared::cluster")
+ * as NVIDIA documents them.
+ *
+ * Each block has a machine of its own, and they play one after the other (emu_blocks.c). So what one writes to another is there early, or
+ * late, as the ranks are: that it may come in any order between two meetings is checked. What a peer writes is stamped with a clock that stands for it in the machine that is written to, and which that block's threads
+ * know from the next meeting on; and it must have been touched by nobody since the last one. A block may end as soon as it has met the others
+ * for the last time, so that nobody may write to it from then on. */
+#include "backend/emu/emu_hopper.h"
+
+#include "backend/emu/emu_check.h"
+
+#include <string.h>
+
+enum { PEER_BYTES = 16 };
+
+void kw_emu_cluster_barrier(kw_emu_thread *self) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_fiber *fiber = &m->fiber[self->thread];
+    fiber->place = __builtin_return_address(0);
+    fiber->state = KW_EMU_AT_CLUSTER;
+    m->at_cluster++;
+    kw_emu_set_ready(m, self->thread, false);
+    kw_emu_yield(m);
+}
+
+static void report_peer(kw_emu_thread *self, int rank, const char *why, const void *place) {
+    kw_emu_machine *m = self->machine;
+    char line[80];
+    kw_emu_line(m->run->object, place, line);
+    kw_emu_fault(m, "kw_peer_write in block %lld, %s, to the cluster's block %d: %s", (long long)m->block, line, rank, why);
+}
+
+void kw_emu_peer_write(kw_emu_thread *self, char *at, int rank, const unsigned words[4]) {
+    kw_emu_machine *m = self->machine, *to = rank >= 0 && rank < m->run->cluster ? m->peer[rank] : NULL;
+    int64_t offset = at - m->lds;
+    const void *place = __builtin_return_address(0);
+    if (!to) {
+        report_peer(self, rank, "there is no such block", place);
+        return;
+    }
+    if (!m->meetings) {
+        report_peer(self, rank, "it may not have begun; kw_cluster_barrier() comes first", place);
+    }
+    if (to->ended == to->run->threads) {
+        report_peer(self, rank, "it has ended", place);
+    }
+    if (offset < 0 || offset > to->lds_used - PEER_BYTES || offset % PEER_BYTES) {
+        report_peer(self, rank, "no 16 bytes of its shared memory, at a multiple of that", place);
+    }
+    if (to != m) {
+        to->visitor = (int32_t)m->block;
+    }
+    if (m->run->checks && to != m) {
+        kw_emu_peer_wrote(self, to, offset, __builtin_frame_address(0));
+    } else if (m->run->checks) {
+        kw_emu_write(self, at, PEER_BYTES, 1, __builtin_frame_address(0));
+    }
+    memcpy(to->lds + offset, words, PEER_BYTES);
+}
+
+void kw_emu_cluster_met(kw_emu_machine *m) {
+    for (int t = 0; t < m->run->threads; t++) {
+        m->fiber[t].state = KW_EMU_RUNS;
+    }
+    for (int w = 0; w < m->waves; w++) {
+        m->wave[w].ready = m->wave[w].all;
+    }
+    m->at_cluster = 0;
+    m->meetings++;
+    m->visitor = -1;
+    kw_emu_order_block(m);
+    kw_emu_order_cluster(m);
+}
