@@ -1,7 +1,7 @@
 -- Groups of any width: a tile is tile_h x tile_w output pixels times one vector of output channels, which goes on from group to group.
 local default = {
-    avx512 = { { 1, 14 }, { 1, 7 }, { 1, 8 }, { 2, 7 }, { 1, 10 } },
-    avx2 = { { 1, 7 }, { 1, 12 }, { 1, 8 } },
+    avx512 = { { 1, 14 }, { 1, 7 }, { 1, 8 }, { 2, 7 }, { 1, 10 }, { 1, 9 }, { 1, 12 }, { 2, 4 }, { 2, 5 }, { 2, 6 } },
+    avx2 = { { 1, 7 }, { 1, 12 }, { 1, 8 }, { 1, 10 }, { 2, 4 }, { 2, 5 } },
 }
 
 local function listed(c)

@@ -7,23 +7,23 @@ return {
         return {
             isa = arch.isa,
             math = dtype == "int8" and { "fma" } or arch.math[dtype],
-            tile_h = { 1, 2, 3, 4, 7 },
-            tile_w = { 1, 2, 4, 5, 6, 7, 8, 10, 14 },
-            taps_h = { 1, 2, 3, 5, 7 },
-            taps_w = { 1, 3, 5, 7 },
-            stride = { 1, 2 },
+            tile_h = { 1, 2, 3, 4, 6, 7, 8 },
+            tile_w = { 1, 2, 3, 4, 5, 6, 7, 8, 10, 14 },
+            taps_h = { 1, 2, 3, 4, 5, 6, 7 },
+            taps_w = { 1, 2, 3, 4, 5, 6, 7 },
+            stride = { 1, 2, 3 },
             block = { 0, 1 },
         }
     end,
     rules = {
-        { "windows are square, or one row of taps, or two rows of which pairs are made", function(c)
-            return c.taps_h == c.taps_w or c.taps_h == 1 or (c.taps_h == 2 and c.math == "dp" and c.taps_w > 1)
+        { "windows are square, or one row or column of taps, or two rows of which pairs are made", function(c)
+            return c.taps_h == c.taps_w or c.taps_h == 1 or c.taps_w == 1 or (c.taps_h == 2 and c.math == "dp")
         end },
         { "a tile of fewer than 4 pixels loads each weight too often", function(c)
             return c.tile_h * c.tile_w >= 4
         end },
         { "tall tiles are for narrow ones", function(c)
-            return c.tile_h < 7 or c.tile_w <= 2
+            return c.tile_h < 6 or c.tile_w <= 2
         end },
     },
 }

@@ -9,14 +9,14 @@ return {
             math = arch.math[dtype],
             tile_h = { 1, 2, 4, 7 },
             tile_w = { 1, 2, 4, 7, 8, 14 },
-            taps_h = { 1, 2, 3, 5, 7 },
-            taps_w = { 1, 3, 5, 7 },
-            stride = { 1, 2 },
+            taps_h = { 1, 2, 3, 4, 5, 6, 7 },
+            taps_w = { 1, 2, 3, 4, 5, 6, 7 },
+            stride = { 1, 2, 3 },
         }
     end,
     rules = {
-        { "windows are square, or one or two rows of taps", function(c)
-            return c.taps_h == c.taps_w or c.taps_h == 1 or (c.taps_h == 2 and c.taps_w >= 5)
+        { "windows are square, or one or two rows of taps, or a column", function(c)
+            return c.taps_h == c.taps_w or c.taps_h == 1 or (c.taps_h == 2 and c.taps_w >= 5) or c.taps_w == 1
         end },
         { "fewer than 4 sums in flight leave the multiply-add units idle", function(c)
             return c.taps_h * c.taps_w >= 3 or c.tile_h * c.tile_w >= 4

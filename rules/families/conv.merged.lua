@@ -8,7 +8,7 @@ return {
             isa = arch.isa,
             math = dtype == "int8" and { "fma" } or arch.math[dtype],
             tile_h = { 1, 2 },
-            tile_w = { 4, 7, 8, 14 },
+            tile_w = { 3, 4, 5, 6, 7, 8, 9, 10, 12, 14 },
             taps_h = { 1, 3 },
             taps_w = { 1, 3 },
             stride = { 1, 2 },

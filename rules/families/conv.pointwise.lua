@@ -7,7 +7,7 @@ return {
         return {
             isa = arch.isa,
             math = (include "tables/isa").maths(arch, dtype),
-            tile_m = { 4, 6, 7, 8, 12, 14, 16, 28, 32, 48, 64, 96 },
+            tile_m = { 3, 4, 5, 6, 7, 8, 9, 10, 12, 13, 14, 16, 28, 32, 48, 64, 96 },
             vecs = { 1, 2, 3, 4 },
             band = { 0, 1, 4 },
             ahead = { 0, 1 },
