@@ -40,6 +40,18 @@ static const rule_example gemm_tiled_rows[] = {
     {0},
 };
 
+static const rule_example gemm_dot_rows[] = {
+    {"", "gemm bf16", "math=dp", ARCH, "gemm bf16 rcr m2 n8 k32"},
+    {"math_family", "gemm bf16", "math=amx", NULL, NULL},
+    {"tile_registers", "gemm fp32", "tile_m=4 tile_n=8", NULL, NULL},
+    {"along_depth", "gemm fp32", "", ARCH, "gemm fp32 rrr m2 n8 k32"},
+    {"whole_tile", "gemm fp32", "", ARCH, "gemm fp32 rcr m1 n8 k32"},
+    {"whole_tile", "gemm fp32", "", ARCH, "gemm fp32 rcr m2 n7 k32"},
+    {"whole_vector", "gemm fp32", "", ARCH, "gemm fp32 rcr m2 n8 k15"},
+    {"whole_vector", "gemm bf16", "math=dp", ARCH, "gemm bf16 rcr m2 n8 k31"},
+    {0},
+};
+
 static const rule_example direct_1st_rows[] = {
     {"amx_tile", "conv_fwd bf16", "math=amx", NULL, NULL},
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c3 k8 i9x9 f3x1 d2x2"},
@@ -132,6 +144,7 @@ static const rule_example merged_rows[] = {
 
 const rule_examples direct_rule_examples = {"conv.direct", "isa=avx512 math=fma tile_h=1 tile_w=14 vecs=2 band=0 edge=skip", direct_rows};
 const rule_examples gemm_tiled_rule_examples = {"gemm.tiled", "isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1", gemm_tiled_rows};
+const rule_examples gemm_dot_rule_examples = {"gemm.dot", "isa=avx512 math=fma tile_m=2 tile_n=8", gemm_dot_rows};
 const rule_examples direct_1st_rule_examples = {"conv.direct_1st", "isa=avx512 math=fma tile_w=7 vecs=2 band=0", direct_1st_rows};
 const rule_examples any_groups_rule_examples = {"conv.any_groups", "isa=avx512 math=fma tile_h=1 tile_w=7", any_groups_rows};
 const rule_examples any_groups_weight_rule_examples = {"conv.any_groups_weight", "isa=avx512 math=fma tile=12 merge=1 box=0",

@@ -1,0 +1,118 @@
+/* dot.c: matrix products of which both factors lie along the depth (layout rcr), each result a dot product; family gemm.dot. B is read where
+ * it lies, so nothing is packed: for few rows, which read weights about once, that is all the time there is; for few columns, whose blocks
+ * would leave lanes idle.
+ *
+ * A unit is a matrix of the batch and some columns. kw_tile() sums KW_ROWS x KW_COLUMNS results, each in the lanes of a vector, which are
+ * added up behind the depth. The last tile of a side is moved back so that it is whole, and stores only what is its own. The rest of a depth
+ * that no vector divides is read together with elements before it, which a mask makes zeros in both factors.
+ *
+ * kw_config.h unrolls what goes over the sums, which are named variables a<row>_<column>:
+ *   KW_EACH_ROW(DO)           DO(row, distance) for each row; distances are multiples of that of neighbours
+ *   KW_EACH_COLUMN(DO)        DO(column, distance) for each column
+ *   KW_EACH_SUM(DO, column)   DO(row, column) for each row */
+#include "cpu/dot/args.h"
+#define KW_KERNEL_PARAMS kw_dot_params
+#include "kw_config.h"
+
+#define KW_VECTOR (4 * KW_LANES)
+#define KW_STEP (KW_DP ? 2 * KW_LANES : KW_LANES) /* elements of a vector */
+
+/* Distances in bytes. */
+typedef struct kw_dot_job {
+    const char *a, *b;
+    kw_i64 a_row, b_column, steps, rest; /* whole vectors of the depth, elements behind them */
+    float *sums;                         /* row by row */
+} kw_dot_job;
+
+#if KW_DP
+#define KW_LOAD(p) kw_load(p)
+#define KW_MULTIPLY(row, column) a##row##_##column = kw_dp(a##row##_##column, x##row, w);
+#else
+#define KW_LOAD(p) kw_load_x(p)
+#define KW_MULTIPLY(row, column) a##row##_##column += x##row * w;
+#endif
+#define KW_DECLARE(row, column) kw_vf a##row##_##column = {0};
+#define KW_DECLARE_COLUMN(column, distance) KW_EACH_SUM(KW_DECLARE, column)
+#define KW_LOAD_ROW(row, distance) kw_vf x##row = KW_LOAD(a + (distance));
+#define KW_MULTIPLY_COLUMN(column, distance)                                                                                               \
+    w = KW_LOAD(b + (distance));                                                                                                           \
+    KW_KEEP(w);                                                                                                                            \
+    KW_EACH_SUM(KW_MULTIPLY, column)
+#define KW_MASK(v) ((kw_vf)((kw_vu)(v)&mask))
+#define KW_LOAD_ROW_REST(row, distance) kw_vf x##row = KW_MASK(KW_LOAD(a + (distance)));
+#define KW_MULTIPLY_COLUMN_REST(column, distance)                                                                                          \
+    w = KW_MASK(KW_LOAD(b + (distance)));                                                                                                  \
+    KW_EACH_SUM(KW_MULTIPLY, column)
+#define KW_TOTAL(row, column) job->sums[(row)*KW_COLUMNS + (column)] = kw_total(a##row##_##column);
+#define KW_TOTAL_COLUMN(column, distance) KW_EACH_SUM(KW_TOTAL, column)
+
+/* The sum of all lanes. */
+KW_INLINE float kw_total(kw_vf v) {
+    float lane[KW_LANES] __attribute__((aligned(KW_VECTOR)));
+    typedef float half __attribute__((vector_size(2 * KW_LANES)));
+    typedef float quarter __attribute__((vector_size(KW_LANES)));
+    kw_put(lane, v);
+    half h = *(const half *)lane + *(const half *)(lane + KW_LANES / 2);
+    *(half *)lane = h;
+    quarter q = *(const quarter *)lane + *(const quarter *)(lane + KW_LANES / 4);
+    float sum = 0;
+    for (int i = 0; i < KW_LANES / 4; i++)
+        sum += q[i];
+    return sum;
+}
+
+static __attribute__((noinline)) void kw_tile(const kw_dot_job *job) {
+    const char *a = job->a, *b = job->b;
+    kw_i64 a1 = job->a_row, a3 = 3 * a1, a5 = 5 * a1, b1 = job->b_column, b3 = 3 * b1, b5 = 5 * b1, b7 = 7 * b1;
+    (void)a3, (void)a5, (void)b3, (void)b5, (void)b7;
+    KW_EACH_COLUMN(KW_DECLARE_COLUMN)
+    kw_vf w;
+    for (kw_i64 i = job->steps; i; i--, a += KW_STEP * KW_BYTES, b += KW_STEP * KW_BYTES) {
+        __asm__("" : "+r"(a1), "+r"(b1), "+r"(b3), "+r"(b5), "+r"(b7));
+        KW_EACH_ROW(KW_LOAD_ROW)
+        KW_EACH_COLUMN(KW_MULTIPLY_COLUMN)
+    }
+    if (job->rest) {
+        static const unsigned char ones[2 * KW_VECTOR] __attribute__((aligned(KW_VECTOR))) = {KW_ONES};
+        kw_vu mask = *(const kw_vu_u *)(ones + job->rest * (KW_VECTOR / KW_STEP));
+        a += (job->rest - KW_STEP) * KW_BYTES, b += (job->rest - KW_STEP) * KW_BYTES;
+        KW_EACH_ROW(KW_LOAD_ROW_REST)
+        KW_EACH_COLUMN(KW_MULTIPLY_COLUMN_REST)
+    }
+    KW_EACH_COLUMN(KW_TOTAL_COLUMN)
+}
+
+/* Columns first..end-1 of one row, of which sums[0] is column first. */
+static void store_row(const kw_kernel_args *a, kw_i64 batch, kw_i64 row, kw_i64 first, kw_i64 end, const float *sums) {
+    char *to = a->y + (batch * a->batch_step[2] + row * a->line_step[2] + first) * KW_OUT_BYTES;
+#if KW_EPILOGUE
+    float lane[KW_LANES] __attribute__((aligned(KW_VECTOR))) = {0};
+    for (kw_i64 i = 0; i < end - first; i++)
+        lane[i] = sums[i];
+    kw_place at = kw_place_at(a, a->y, first, batch * a->gm + row);
+    kw_result_lanes(to, kw_load(lane), kw_place_lanes(at, 0, end - first));
+#else
+    for (kw_i64 i = 0; i < end - first; i++)
+        kw_store_1(to + i * KW_OUT_BYTES, sums[i]);
+#endif
+}
+
+void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    kw_i64 parts = (a->gn + a->params.columns - 1) / a->params.columns;
+    kw_dot_job job = {.a_row = a->line_step[0] * KW_BYTES, .b_column = a->line_step[1] * KW_BYTES, .sums = memory};
+    job.steps = a->gk / KW_STEP, job.rest = a->gk % KW_STEP;
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 batch = unit / parts, part = unit % parts, last = kw_min((part + 1) * a->params.columns, a->gn);
+        for (kw_i64 column = part * a->params.columns; column < last; column += KW_COLUMNS) {
+            kw_i64 from = kw_min(column, a->gn - KW_COLUMNS), behind = kw_min(column + KW_COLUMNS, last);
+            for (kw_i64 row = 0; row < a->gm; row += KW_ROWS) {
+                kw_i64 top = kw_min(row, a->gm - KW_ROWS);
+                job.a = a->x + (batch * a->batch_step[0]) * KW_BYTES + top * job.a_row;
+                job.b = a->w + (batch * a->batch_step[1]) * KW_BYTES + from * job.b_column;
+                kw_tile(&job);
+                for (kw_i64 r = row; r < kw_min(row + KW_ROWS, a->gm); r++)
+                    store_row(a, batch, r, column, behind, job.sums + (r - top) * KW_COLUMNS + (column - from));
+            }
+        }
+    }
+}

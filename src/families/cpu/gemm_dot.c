@@ -1,0 +1,107 @@
+/* gemm_dot.c: matrix products of which both factors lie along the depth, as dot products, B read where it lies; kernels/cpu/dot/dot.c is
+ * the kernel. For weights that are not packed beforehand and few rows, and for few columns. */
+#include "families/cpu/cpu_rules.h"
+
+#include "base/math.h"
+#include "cpu/dot/args.h"
+
+enum { TILE_M = KW_ISA_AXIS_COUNT, TILE_N, AXIS_COUNT };
+
+static const kw_axis axes[AXIS_COUNT] = {
+    KW_ISA_AXES,
+    {"tile_m", NULL, 1, 6, "rows of A of a tile"},
+    {"tile_n", NULL, 1, 8, "columns of B of a tile"},
+};
+
+/* Elements of the depth in a vector. */
+static int64_t step_of(const kw_config *config) {
+    return (int64_t)kw_config_isa(config)->lanes * kw_config_multiply(config)->pair;
+}
+
+static bool dot_tile_in_registers(const kw_rule_case *c) {
+    const int32_t *axis = c->config->axis;
+    return axis[TILE_M] * axis[TILE_N] + axis[TILE_M] + 1 <= kw_config_isa(c->config)->registers;
+}
+
+static bool lies_along_depth(const kw_rule_case *c) {
+    return c->problem->layout == KW_RCR;
+}
+
+static bool has_a_tile(const kw_rule_case *c) {
+    const kw_gemm_dims *d = &c->problem->gemm;
+    return d->m >= c->config->axis[TILE_M] && d->n >= c->config->axis[TILE_N];
+}
+
+static bool depth_is_a_vector(const kw_rule_case *c) {
+    return c->problem->gemm.k >= step_of(c->config);
+}
+
+static const kw_rule valid_rules[] = {
+    {"tile_registers", "the sums of a tile, its rows and a column must fit the isa's vector registers", dot_tile_in_registers},
+    {0},
+};
+
+static const kw_rule fits_rules[] = {
+    {"along_depth", "both factors must lie along the depth: layout rcr; for others take gemm.tiled", lies_along_depth},
+    {"whole_tile", "there must be as many rows and columns as a tile has", has_a_tile},
+    {"whole_vector", "the depth must fill a vector", depth_is_a_vector},
+    {0},
+};
+
+static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    const kw_gemm_dims *d = &problem->gemm;
+    int64_t rows = config->axis[TILE_M], columns = config->axis[TILE_N], size = (int64_t)kw_dtype_size(problem->dtype);
+    int64_t across = kw_ceil_div(d->n, columns), down = kw_ceil_div(d->m, rows), steps = kw_ceil_div(d->k, step_of(config));
+    int64_t parts = kw_min(across, kw_max(1, kw_ceil_div(4 * (target->units > 1 ? target->units : 0), d->batch)));
+    int64_t each = kw_ceil_div(across, parts) * columns;
+    *launch = (kw_launch){.stages = 1, .stage = {{.units = d->batch * kw_ceil_div(d->n, each)}}};
+    launch->thread_bytes = KW_LINE * kw_ceil_div(4 * rows * columns, KW_LINE);
+    *kw_launch_params(launch, kw_dot_params) = (kw_dot_params){.columns = each};
+
+    double tiles = (double)d->batch * (double)across * (double)down, lanes = (double)kw_config_isa(config)->lanes;
+    /* Adding up the lanes of a sum takes about as many instructions as there are lanes. */
+    launch->multiply_adds = tiles * (double)(rows * columns) * ((double)steps + lanes);
+    launch->loads = tiles * ((double)(rows + columns) * (double)steps + (double)(rows * columns));
+    launch->rereads[0] = (kw_cache_reuse){
+        .bytes = (double)(d->batch * (across - 1)) * (double)(d->m * d->k * size),
+        .between = (d->m + columns) * d->k * size,
+    };
+    launch->rereads[1] = (kw_cache_reuse){
+        .bytes = (double)(d->batch * (down - 1)) * (double)(d->n * d->k * size),
+        .between = (rows + columns) * d->k * size,
+    };
+}
+
+static void gemm_dot_emit(const kw_config *config, kw_text *text) {
+    static const char *const distances[] = {"0", "1", "1 * 2", "3", "1 * 4", "5", "3 * 2", "7"};
+    int rows = config->axis[TILE_M], columns = config->axis[TILE_N], lanes = kw_config_isa(config)->lanes;
+    kw_text_addf(text, "#define KW_ROWS %d\n#define KW_COLUMNS %d\n#define KW_EACH_ROW(DO)", rows, columns);
+    for (int r = 0; r < rows; r++) {
+        kw_text_addf(text, " DO(%d, %s%s)", r, r ? "a" : "", distances[r]);
+    }
+    kw_text_add(text, "\n#define KW_EACH_COLUMN(DO)");
+    for (int c = 0; c < columns; c++) {
+        kw_text_addf(text, " DO(%d, %s%s)", c, c ? "b" : "", distances[c]);
+    }
+    kw_text_add(text, "\n#define KW_EACH_SUM(DO, column)");
+    for (int r = 0; r < rows; r++) {
+        kw_text_addf(text, " DO(%d, column)", r);
+    }
+    kw_text_addf(text, "\n#define KW_ONES [%d ... %d] = 255\n", 4 * lanes, 8 * lanes - 1);
+}
+
+const kw_family kw_family_gemm_dot = {
+    .name = "gemm.dot",
+    .summary = "matrix product of few rows or columns by dot products; B is read where it lies, layout rcr",
+    .kind = KW_KIND_CPU,
+    .fuses = true,
+    .pitched = true,
+    .ops = 1u << KW_GEMM,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .axes = axes,
+    .axis_count = AXIS_COUNT,
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_gemm_rules, fits_rules}},
+    .launch = gemm_dot_launch,
+    .emit = gemm_dot_emit,
+    .kernel = "cpu/dot/dot.c",
+};
