@@ -115,16 +115,25 @@ static void add_included(source_writer *w, kw_word line, const char *from, int n
     }
 }
 
-/* name stands in #line. */
+static bool ends_condition(kw_word line) {
+    return kw_word_starts(line, "#endif") || kw_word_starts(line, "#else") || kw_word_starts(line, "#elif");
+}
+
+/* name stands in #line. Where a condition is not met the #line behind an include is not read either, so that it is said again behind it. */
 static void add_lines(source_writer *w, const char *name, const char *text) {
     kw_scan scan = kw_scan_string(text);
     kw_word line;
+    bool included = false;
     for (int number = 1; !w->status && kw_scan_line(&scan, &line); number++) {
         if (kw_word_starts(line, include_start)) {
             add_included(w, line, name, number);
-        } else {
-            kw_text_add_bytes(w->text, line.at, line.size);
-            kw_text_add(w->text, "\n");
+            included = true;
+            continue;
+        }
+        kw_text_add_bytes(w->text, line.at, line.size);
+        kw_text_add(w->text, "\n");
+        if (w->lines && included && ends_condition(line)) {
+            kw_text_addf(w->text, "#line %d \"%s\"\n", number + 1, name);
         }
     }
 }

@@ -121,6 +121,20 @@ static kw_segment_counts read_bytes(const char *bytes, size_t size, uint64_t *se
     return counts;
 }
 
+static void each_run_is_counted(void **state) {
+    (void)state;
+    size_t size;
+    uint64_t seen;
+    kw_run run;
+    free(make_segment(&size));
+    kw_segment *segment = open_segment();
+    rows_run(&run);
+    run.id[0] = run.id[0] == 'a' ? 'b' : 'a';
+    assert_int_equal(kw_segment_add_run(segment, &run, NULL), KW_OK);
+    kw_segment_close(&segment);
+    assert_int_equal(read_file(&seen).runs, 2);
+}
+
 static void what_was_added_is_read_and_known_again(void **state) {
     (void)state;
     size_t size;
@@ -355,6 +369,7 @@ static void both_kinds_of_sink_take_and_know_rows(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_was_added_is_read_and_known_again, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(each_run_is_counted, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_cut_leaves_exactly_the_whole_lines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_changed_byte_costs_its_own_line_and_at_most_the_next, set_up, tear_down),
         cmocka_unit_test_setup_teardown(adding_goes_on_behind_a_line_that_was_cut_off, set_up, tear_down),

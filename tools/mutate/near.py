@@ -12,7 +12,7 @@ TESTS, LIMIT = 6, 25  # tests of a mutant; seconds of one
 
 class NearJudge:
     """Of C sources without coverage and sanitisers, for a machine that has no hour for those: by the tests nearest to a file among those that
-    it is linked into, its folder's first, as many as --budget seconds allow. What they let pass counts as survived, though others might not."""
+    it is linked into, its folder's first and the golden ones last, as many as --budget seconds allow. What they let pass counts as survived, though others might not."""
 
     def __init__(self, tree, tests, folder, kernels, budget):
         self.tree, self.tests, self.folder, self.kernels, self.budget = tree, tests, folder, kernels, budget
@@ -56,7 +56,8 @@ class NearJudge:
 
     def verdict(self, name, text):
         tests, linked, run_by = self.nearest(name), set(), 0
-        asked = [test for test in tests[:TESTS] if self.known(test) >= 0]
+        wide = [test for test in tests[TESTS:] if test.name.startswith("test_golden_")]
+        asked = [test for test in tests[:TESTS] + wide if self.known(test) >= 0]
         start = time.monotonic()
         with self.tree.mutant(name, text):
             if not self.tree.compile(name):

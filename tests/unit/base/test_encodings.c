@@ -143,6 +143,7 @@ static void utf8_is_decoded_strictly(void **state) {
         {"\xf4\x90\x80\x80", 0, 0},     /* above U+10FFFF */
         {"\xf5\x80\x80\x80", 0, 0},     /* the same */
         {"\xf8\x88\x80\x80\x80", 0, 0}, /* five bytes */
+        {"\xf8\x90\x80\x80", 0, 0},     /* the same, cut to four */
         {"\xff", 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

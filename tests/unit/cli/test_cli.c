@@ -734,6 +734,9 @@ static void the_rule_that_refuses_a_config_is_named(void **state) {
     run(result, WORDS("show", "--source", "--arch", "sm_90", "gemm.reference_gpu gemm fp16"), NULL);
     assert_int_equal(result->code, 0);
     assert_non_null(strstr(result->out, "#define KW_SM 90"));
+    assert_null(strstr(result->out, "prelude/gpu_emu.h"));
+    run(result, WORDS("show", "--source", "--arch", "emu:sm_90", "gemm.reference_gpu gemm fp16"), NULL);
+    assert_non_null(strstr(result->out, "prelude/gpu_emu.h"));
     free(result);
 }
 

@@ -75,6 +75,12 @@ static void picks_and_best_kernels_are_measured_again(void **state) {
     kw_evaluation_close(&again);
     assert_int_equal(kw_validate(e, &options, &r, &err), KW_ILLEGAL);
     assert_non_null(strstr(err.text, "there already"));
+    char longest[4097]; /* by one character */
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = '\0';
+    options.out = longest;
+    assert_int_equal(kw_validate(e, &options, &r, &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, "longer than 4095 characters"));
     options.out = NULL;
     options.limit = 1;
     setenv("TMPDIR", folder, 1);

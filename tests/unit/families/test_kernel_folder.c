@@ -200,6 +200,26 @@ static void includes_are_nested_sixteen_deep_at_most(void **state) {
     }
 }
 
+/* The emulator's reports name lines: those behind an include that the compiler passes over, too. */
+static void lines_are_told_again_behind_a_condition(void **state) {
+    const copy_of_kernels *c = *state;
+    static const char text[] = "#if 0\n#include \"line.h\"\n#else\nint other;\n#endif\nint here;\n";
+    const kw_family *family = kw_family_find((kw_word){"gemm.reference_gpu", strlen("gemm.reference_gpu")});
+    kw_config config = lowest_config(family);
+    kw_code code = {KW_DIALECT_EMU, kw_gpu_arch_find("gfx942")};
+    char path[4 * SCRATCH_MAX], told[2 * SCRATCH_MAX];
+    kw_text source;
+    touched_path(path, c, &config);
+    scratch_write(path, text, strlen(text), 0644);
+    snprintf(path, sizeof path, "%s/line.h", c->kernels);
+    scratch_write(path, "int line;\n", strlen("int line;\n"), 0644);
+    setenv("KW_KERNELS", c->kernels, 1);
+    assert_int_equal(make_source(&source, &config, code, NULL), KW_OK);
+    snprintf(told, sizeof told, "#else\n#line 4 \"%s\"\nint other;\n#endif\n#line 6 \"%s\"\nint here;\n", family->kernel, family->kernel);
+    assert_non_null(strstr(source.data, told));
+    kw_text_drop(&source);
+}
+
 /* Without them a text would read its arguments as words without names. */
 static void each_text_names_its_params(void **state) {
     (void)state;
@@ -222,6 +242,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(a_header_that_the_library_reads_too_must_be_the_same, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(a_file_that_includes_itself_is_an_error, make_copy, drop_copy),
         cmocka_unit_test_setup_teardown(includes_are_nested_sixteen_deep_at_most, make_copy, drop_copy),
+        cmocka_unit_test_setup_teardown(lines_are_told_again_behind_a_condition, make_copy, drop_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
