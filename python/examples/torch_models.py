@@ -1,9 +1,9 @@
 """Five small PyTorch models, each given to kernelwright.torch.optimize; the table says what was replaced and what the whole model gained.
 
 python torch_models.py [--mode inference|training] [--device cpu|cuda] [--dtype fp32|bf16|fp16] [--batch N] [--threads N] [--turns N]
-                       [--plans shortlist|predict] [MODEL ...]
+                       [--channels-last] [--width N] [--plans shortlist|predict] [MODEL ...]
 
-batch is that of the images; the decoder has two rows.
+batch is that of the images; the decoder has two rows and layers of that width.
 """
 
 import argparse
@@ -110,9 +110,9 @@ class Decoder(nn.Module):
         return x
 
 
-def decoder():
+def decoder(width=512):
     """A transformer that decodes: products of two rows."""
-    return Decoder(), torch.randn(2, 512)
+    return Decoder(width), torch.randn(2, width)
 
 
 TYPES = {"fp32": torch.float32, "bf16": torch.bfloat16, "fp16": torch.float16}
@@ -127,6 +127,8 @@ def main():
     arguments.add_argument("--device", default="cpu")
     arguments.add_argument("--dtype", default="fp32", choices=TYPES)
     arguments.add_argument("--batch", type=int, default=1)
+    arguments.add_argument("--channels-last", action="store_true")
+    arguments.add_argument("--width", type=int, default=512)
     arguments.add_argument("--plans", default="shortlist")
     arguments.add_argument("models", nargs="*", default=list(MODELS))
     said = arguments.parse_args()
@@ -134,11 +136,12 @@ def main():
     torch.backends.cudnn.benchmark = True  # PyTorch's best, too
     for name in said.models:
         torch.manual_seed(0)
-        model, example = MODELS[name]()
-        if example.dim() > 2 and said.batch > 1:
-            shape = (said.batch, *example.shape[1:])
-            last = example.is_contiguous(memory_format=torch.channels_last) if example.dim() == 4 else False
-            example = torch.randn(shape).contiguous(memory_format=torch.channels_last if last else torch.contiguous_format)
+        model, example = decoder(said.width) if name == "decoder" else MODELS[name]()
+        last = said.channels_last or (example.dim() == 4 and example.is_contiguous(memory_format=torch.channels_last))
+        if example.dim() > 2:
+            form = torch.contiguous_format if not last else torch.channels_last if example.dim() == 4 else torch.channels_last_3d
+            example = torch.randn(said.batch, *example.shape[1:]).contiguous(memory_format=form)
+            model = model.to(memory_format=form)
         model, example = model.to(said.device, TYPES[said.dtype]), example.to(said.device, TYPES[said.dtype])
         model.train(said.mode == "training")
         before = model(example)
@@ -146,7 +149,8 @@ def main():
             report = kwt.optimize(model, example, mode=said.mode, turns=said.turns)
         with torch.no_grad() if said.mode == "inference" else torch.enable_grad():
             off = (model(example) - before).abs().max() / before.abs().max()
-        print(f"\n## {name}, {said.mode}, {said.dtype} on {said.device}\n\n{report}\nOff what it gave before by {off.item():.1e} of the largest value.", flush=True)
+        order = ", channels last" if last and example.dim() > 2 else ""
+        print(f"\n## {name}, {said.mode}, {said.dtype} on {said.device}{order}\n\n{report}\nOff what it gave before by {off.item():.1e} of the largest value.", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPERANDS_MAX = KW_TENSOR_COUNT + KW_EXTRA_MAX, ALIGNMENT_GPU = 16, WORKSPACE_ALIGNMENT = 64 };
+enum { OPERANDS_MAX = KW_TENSOR_COUNT + KW_EXTRA_MAX + 1, ALIGNMENT_GPU = 16, WORKSPACE_ALIGNMENT = 64 };
 static const int64_t LONG_FLOPS = 2000000;
 
 PyObject *runner_failure;
@@ -30,7 +30,7 @@ typedef struct runner {
     kw_problem problem;
     dl_device device;
     bool gpu, lets_go;
-    int operands;
+    int operands, ends; /* ends: which of them says where groups of rows end; 0: none, it is one product */
     lend_wanted operand[OPERANDS_MAX];
     void *workspace;
     int64_t workspace_bytes;
@@ -122,6 +122,9 @@ static void fill_operands(runner *self) {
             add_view(wanted, &(lend_view){.ndim = 2, .extent = {extra[i].elements, 1}, .stride = {1, 1}});
             if (extra[i].elements == 1) {
                 add_view(wanted, &(lend_view){0});
+            } else if (problem->op == KW_GEMM && problem->gemm.groups && extra[i].elements % problem->gemm.groups == 0) {
+                int64_t each = extra[i].elements / problem->gemm.groups;
+                add_view(wanted, &(lend_view){.ndim = 2, .extent = {problem->gemm.groups, each}, .stride = {each, 1}});
             }
         }
         wanted->name = extra[i].name;
@@ -129,8 +132,14 @@ static void fill_operands(runner *self) {
         wanted->written = false;
     }
     self->operands = KW_TENSOR_COUNT + extras;
+    if (problem->op == KW_GEMM && problem->gemm.groups) {
+        self->ends = self->operands++;
+        self->operand[self->ends] = (lend_wanted){.name = "ends", .dtype = KW_INT32};
+        add_flat(&self->operand[self->ends], problem->gemm.groups);
+    }
     for (int i = 0; i < self->operands; i++) {
-        self->operand[i].alignment = self->gpu ? ALIGNMENT_GPU : kw_dtype_size(self->operand[i].dtype);
+        bool whole_lines = self->gpu && (!self->ends || i != self->ends);
+        self->operand[i].alignment = whole_lines ? ALIGNMENT_GPU : kw_dtype_size(self->operand[i].dtype);
         self->operand[i].device = self->device;
     }
 }
@@ -228,7 +237,7 @@ static void **place_of(call *c, int operand) {
     case KW_Y:
         return &c->tensors.y;
     default:
-        return (void **)&c->tensors.extra[operand - KW_TENSOR_COUNT];
+        return c->self->ends == operand ? (void **)&c->tensors.ends : (void **)&c->tensors.extra[operand - KW_TENSOR_COUNT];
     }
 }
 
@@ -258,7 +267,8 @@ static int refuse_overlap(call *c) {
             continue;
         }
         const lend_wanted *wanted = &self->operand[i];
-        bool whole = i >= KW_TENSOR_COUNT && t->data == y->data && t->bytes == y->bytes && wanted->dtype == self->operand[result].dtype;
+        bool whole = i >= KW_TENSOR_COUNT && i != self->ends && t->data == y->data && t->bytes == y->bytes &&
+                     wanted->dtype == self->operand[result].dtype;
         if (!whole) {
             PyErr_Format(lend_error, "%s: shares memory with %s, which the plan reads; give another array", self->operand[result].name,
                          wanted->name);
@@ -642,9 +652,11 @@ static PyObject *runner_run_at(PyObject *object, PyObject *const *args, Py_ssize
     tensors.x = at[KW_X];
     tensors.w = at[KW_W];
     tensors.y = at[KW_Y];
-    for (int i = KW_TENSOR_COUNT; i < self->operands; i++) {
-        tensors.extra[i - KW_TENSOR_COUNT] = at[i];
+    int extras = (self->ends ? self->ends : self->operands) - KW_TENSOR_COUNT;
+    for (int i = 0; i < extras; i++) {
+        tensors.extra[i] = at[KW_TENSOR_COUNT + i];
     }
+    tensors.ends = self->ends ? at[self->ends] : NULL;
     tensors.workspace = at[self->operands];
     if (self->lets_go) {
         kw_status status;

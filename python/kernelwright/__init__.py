@@ -29,6 +29,7 @@ from ._errors import (
 
 if TYPE_CHECKING:
     from ._context import Context, context, plan
+    from ._grouped import grouped_matmul
     from ._learn import Comparison, Evaluation, Features, compare, evaluate, features, models, prune, search, train
     from ._ops import clear_plans, conv1d, conv2d, conv3d, conv_backward_data, conv_backward_weight, matmul
     from ._plan import Explanation, Plan
@@ -49,6 +50,7 @@ _HOMES = {
     "Plan": "_plan",
     "Explanation": "_plan",
     "matmul": "_ops",
+    "grouped_matmul": "_grouped",
     "conv1d": "_ops",
     "conv2d": "_ops",
     "conv3d": "_ops",
@@ -117,6 +119,7 @@ __all__ = [
     "devices",
     "evaluate",
     "features",
+    "grouped_matmul",
     "matmul",
     "merge",
     "models",

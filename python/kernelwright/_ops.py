@@ -41,7 +41,7 @@ def _remember(key: tuple[Any, ...] | None, plan: Plan) -> None:
             _known[key] = plan
 
 
-def _plan(line: str, device: Any, mode: str | None, fresh_weights: bool) -> Plan:
+def plan_of(line: str, device: Any, mode: str | None, fresh_weights: bool) -> Plan:
     key = (line, device if isinstance(device, str) else id(device), mode, fresh_weights)
     plan = _plans.get(key)
     if plan is None:
@@ -54,7 +54,7 @@ def _plan(line: str, device: Any, mode: str | None, fresh_weights: bool) -> Plan
     return plan
 
 
-def _device_of(array: Any) -> str:
+def device_of(array: Any) -> str:
     """The device word of an array: PyTorch's and CuPy's say where they lie."""
     device: Any = getattr(array, "device", None)
     kind = getattr(device, "type", None)
@@ -69,7 +69,7 @@ def _device_of(array: Any) -> str:
     return "cpu"
 
 
-def _strides(array: Any) -> tuple[int, ...]:
+def strides_of(array: Any) -> tuple[int, ...]:
     """Elements from one position of each axis to the next."""
     stride = getattr(array, "stride", None)
     if callable(stride):
@@ -87,7 +87,7 @@ def _strides(array: Any) -> tuple[int, ...]:
     return tuple(reversed(out))
 
 
-def _shape(name: str, array: Any, ndim: int | None = None) -> tuple[int, ...]:
+def shape_of(name: str, array: Any, ndim: int | None = None) -> tuple[int, ...]:
     shape = getattr(array, "shape", None)
     if shape is None:
         raise ArrayError(f"{name}: {type(array).__name__} is no array; give NumPy's, PyTorch's, CuPy's or JAX's")
@@ -99,7 +99,7 @@ def _shape(name: str, array: Any, ndim: int | None = None) -> tuple[int, ...]:
     return shape
 
 
-def _type(name: str, array: Any, said: str | None) -> str:
+def dtype_word(name: str, array: Any, said: str | None) -> str:
     found = said or dtype_of(array)
     if not found:
         raise ArrayError(
@@ -123,19 +123,30 @@ def _dense(array: Any, axes: Sequence[int]) -> Any:
     return _permuted(turned, back)
 
 
-def _words(epilogue: str | Sequence[str] | None, bias: Any, out_dtype: str | None) -> tuple[str, int]:
-    """The words of a problem for its epilogue, and how many arrays come in front of the others: the bias."""
+def aligned(name: str, array: Any, copy: str) -> Any:
+    """The array, or on a GPU a copy of one that begins where its kernels do not read."""
+    library = library_of(array)
+    address = array.data_ptr() if library == "torch" and array.is_cuda else array.data.ptr if library == "cupy" else 0
+    if not address % 16:
+        return array
+    if copy == "never":
+        raise ArrayError(f"{name}: its memory begins at {address:#x}, which is no multiple of 16 bytes, and copy is never; copy the array")
+    return _dense(array, range(len(array.shape)))
+
+
+def epilogue_words(epilogue: str | Sequence[str] | None, bias: Any, out_dtype: str | None) -> str:
+    """The words of a problem for its epilogue and its result's type; a bias comes first."""
     steps = list(epilogue.split("+")) if isinstance(epilogue, str) and epilogue else list(epilogue or ())
     if bias is not None:
-        steps.insert(0, f"bias:{_type('bias', bias, None)}")
+        steps.insert(0, f"bias:{dtype_word('bias', bias, None)}")
     words = f" out={out_dtype}" if out_dtype else ""
-    return words + (f" epilogue={'+'.join(steps)}" if steps else ""), bias is not None
+    return words + (f" epilogue={'+'.join(steps)}" if steps else "")
 
 
 # --- products -----------------------------------------------------------------------------------------------------
 
 
-def _matrix(name: str, array: Any, strides: tuple[int, ...], copy: str) -> tuple[Any, tuple[int, ...], str, int]:
+def matrix_of(name: str, array: Any, strides: tuple[int, ...], copy: str) -> tuple[Any, tuple[int, ...], str, int]:
     """The array or a copy, its strides, whether it is by rows or columns, and its leading dimension."""
     rows, cols = array.shape[-2:]
     down, along = strides[-2:]
@@ -146,7 +157,7 @@ def _matrix(name: str, array: Any, strides: tuple[int, ...], copy: str) -> tuple
     if copy == "never":
         raise ArrayError(f"{name}: strides of {strides} elements are neither by rows nor by columns, and copy is never; copy the array")
     array = _dense(array, range(len(array.shape)))
-    return array, _strides(array), "r", cols
+    return array, strides_of(array), "r", cols
 
 
 def _batched(name: str, array: Any, strides: tuple[int, ...], shape: tuple[int, ...], copy: str) -> tuple[Any, tuple[int, ...], int]:
@@ -162,7 +173,7 @@ def _batched(name: str, array: Any, strides: tuple[int, ...], shape: tuple[int, 
             raise ArrayError(f"{name}: batch {tuple(own)} with strides {strides[:-2]} is no even batch {shape}, and copy is never")
         array = _broadcast(array, (*shape, *array.shape[-2:]))
         array = _dense(array, range(len(array.shape)))
-        strides = _strides(array)
+        strides = strides_of(array)
     count = 1
     for extent in array.shape[:-2]:
         count *= extent
@@ -241,19 +252,25 @@ def matmul(
     key = None if extras or out is not None else _key(x, w, bias, epilogue, out_dtype, dtype, mode, device, fresh_weights)
     known = _known.get(key) if key else None
     if known is not None:
-        return known(x, w) if bias is None else known(x, w, bias)
-    given_x, given_w = x, w
-    _shape("x", x)
-    _shape("w", w)
+        try:
+            return known(x, w) if bias is None else known(x, w, bias)
+        except ArrayError:
+            pass  # of the same shape, but not lying as well: looked at below
+    if copy not in ("auto", "never"):
+        raise ValueError(f"copy {copy!r} is not known; use auto or never")
+    first = (x, w)
+    shape_of("x", x)
+    shape_of("w", w)
+    x, w = aligned("x", x, copy), aligned("w", w, copy)
     flat_x, flat_w = len(x.shape) == 1, len(w.shape) == 1
     x = x.reshape((1, -1)) if flat_x else x
     w = w.reshape((-1, 1)) if flat_w else w
     if len(x.shape) < 2 or len(w.shape) < 2 or x.shape[-1] != w.shape[-2]:
         raise ArrayError(f"x and w: shapes {tuple(x.shape)} and {tuple(w.shape)} do not go together; columns of x are rows of w")
     m, k, n = x.shape[-2], x.shape[-1], w.shape[-1]
-    before = (_strides(x), _strides(w))
-    x, x_strides, x_order, lda = _matrix("x", x, before[0], copy)
-    w, w_strides, w_order, ldb = _matrix("w", w, before[1], copy)
+    before = (strides_of(x), strides_of(w))
+    x, x_strides, x_order, lda = matrix_of("x", x, before[0], copy)
+    w, w_strides, w_order, ldb = matrix_of("w", w, before[1], copy)
     copied = (x_strides, w_strides) != before
     batch = _broadcast_shape(tuple(x.shape[:-2]), tuple(w.shape[:-2]))
     x, x_strides, x_step = _batched("x", x, x_strides, batch, copy)
@@ -267,8 +284,8 @@ def matmul(
         x = x.reshape((rows, k))
     size = 1 if folded else count
     shape = (size, rows, n) if size > 1 else (rows, n)
-    words, _ = _words(epilogue, bias, out_dtype)
-    line = f"gemm {_type('w', w, dtype)} {x_order}{w_order}r b{size} m{rows} n{n} k{k}"
+    words = epilogue_words(epilogue, bias, out_dtype)
+    line = f"gemm {dtype_word('w', w, dtype)} {x_order}{w_order}r b{size} m{rows} n{n} k{k}"
     if rows > 1 and lda != (k if x_order == "r" else rows) or x_order == "c" and k > 1 and lda != rows:
         line += f" lda{lda}"
     if w_order == "r" and k > 1 and ldb != n or w_order == "c" and n > 1 and ldb != k:
@@ -282,18 +299,18 @@ def matmul(
         if tuple(out.shape) != (*batch, *(() if flat_x else (m,)), *(() if flat_w else (n,))):
             raise ArrayError(f"out: shape {tuple(out.shape)} is not that of the result, {(*batch, m, n)}")
         target = out.reshape((*batch, m, n))
-        steps = _strides(target)
+        steps = strides_of(target)
         target, steps, step = _batched("out", target, steps, batch, "never")
         if rows > 1 and steps[-2] != n:
             line += f" ldc{steps[-2]}"
         if size > 1:
             line += f" stridec{step}"
     given = ([bias] if bias is not None else []) + [e.reshape(shape) if _whole(e, batch, m, n) else e for e in extras]
-    plan = _plan(line + words, device or _device_of(x), mode, fresh_weights)
+    plan = plan_of(line + words, device or device_of(x), mode, fresh_weights)
     y = plan(x, w, *given, out=target)
     if out is not None:
         return out
-    if key and tuple(x.shape) == tuple(given_x.shape) and tuple(w.shape) == tuple(given_w.shape) and not copied:
+    if key and all(tuple(t.shape) == tuple(g.shape) for t, g in zip((x, w), first)) and not copied:
         _remember(key, plan)
     return y.reshape((*batch, *(() if flat_x else (m,)), *(() if flat_w else (n,))))
 
@@ -326,6 +343,20 @@ def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
 
     first, last = dense(range(ndim)), dense([0, *range(2, ndim), 1])
     return "any" if first and last else "first" if first else "last" if last else ""
+
+
+def _distances(tensor: str, shape: tuple[int, ...], strides: tuple[int, ...], order: str) -> str | None:
+    """The words of a problem for an x or y that is a part of a larger tensor with channels first or last (docs/pitches.md); None where it is none."""
+    ndim = len(shape) - 2
+    spatial = list(zip("dhw"[3 - ndim :], range(2, ndim + 2)))
+    inner, others = (1, [("n", 0), *spatial]) if order == "last" else (ndim + 1, [("n", 0), ("c", 1), *spatial[:-1]])
+    if shape[inner] > 1 and strides[inner] != 1 or any(shape[axis] > 1 and strides[axis] < 1 for _, axis in others):
+        return None
+    return "".join(f" ld{tensor}{letter}{strides[axis]}" for letter, axis in reversed(others) if shape[axis] > 1)
+
+
+def _is_reference(plan: Plan) -> bool:
+    return ".reference" in plan.config.split(" ", 1)[0]
 
 
 def _conv(
@@ -361,7 +392,12 @@ def _conv(
         key = _key(a, b, bias, op, *words_of, groups, axes, epilogue, out_dtype, dtype, mode, device, fresh_weights)
         known = _known.get(key) if key else None
         if known is not None:
-            return known(a, b) if bias is None else known(a, b, bias)
+            try:
+                return known(a, b) if bias is None else known(a, b, bias)
+            except ArrayError:
+                pass  # of the same shape, but not lying as well: looked at below
+    if copy not in ("auto", "never"):
+        raise ValueError(f"copy {copy!r} is not known; use auto or never")
     count = ndim + 2
     to_first = [0, count - 1, *range(1, count - 1)]
     to_last = [0, *range(2, count), 1]
@@ -371,24 +407,29 @@ def _conv(
 
     for name, array in zip((*names, "out"), (a, b, out)):
         if array is not None:
-            _shape(name, array, count)
+            shape_of(name, array, count)
+    a, b = aligned(names[0], a, copy), aligned(names[1], b, copy)
     a, b, out = logical(a), logical(b), None if out is None else logical(out)
     extras = [logical(e) if len(e.shape) == count else e for e in extras]
-    orders = [_order(tuple(t.shape), _strides(t)) for t in ((a, b) if out is None else (out, a, b))]
-    order = next((o for o in orders if o in ("first", "last")), "last" if "any" in orders else "first")
-    if out is not None and orders[0] not in (order, "any"):
-        raise ArrayError(f"out: strides of {_strides(out)} elements are neither channels first nor last; give a dense array")
+    result = {"conv_fwd": "y", "conv_bwd_data": "x", "conv_bwd_weight": "w"}[op]
+    tensors = [*([] if out is None else [(result, out)]), *zip(names, (a, b))]
+    orders = [_order(tuple(t.shape), strides_of(t)) for _, t in tensors]
+    dense = next((o for o in orders if o in ("first", "last")), "last" if "any" in orders else "first")
+
+    def copies(order: str) -> int:
+        """How many arrays would have to be copied; a result cannot be."""
+        bad = 0
+        for (name, t), own in zip(tensors, orders):
+            if own not in (order, "any") and (name == "w" or _distances(name, tuple(t.shape), strides_of(t), order) is None):
+                bad += 8 if t is out else 1
+        return bad
+
+    order = min((dense, "last" if dense == "first" else "first"), key=copies)
     memory = range(count) if order == "first" else to_last
-    ready = []
-    for name, array, own in zip(names, (a, b), orders[-2:]):
+    distances = {}  # of what is a part of a larger tensor; None: it is not
+    for (name, t), own in zip(tensors, orders):
         if own not in (order, "any"):
-            if copy == "never":
-                raise ArrayError(f"{name}: strides of {_strides(array)} elements are not channels {order}, and copy is never; copy the array")
-            array = _dense(array, memory)
-        ready.append(array)
-    extras = [
-        _dense(e, memory) if len(e.shape) == count and _order(tuple(e.shape), _strides(e)) not in (order, "any") else e for e in extras
-    ]
+            distances[name] = None if name == "w" else _distances(name, tuple(t.shape), strides_of(t), order)
     x_shape, w_shape = sizes.get("x", tuple(a.shape)), sizes.get("w", tuple(b.shape if op != "conv_bwd_weight" else ()))
     layout = {1: ("nwgc", "ngcw"), 2: ("nhwgc", "ngchw"), 3: ("ndhwgc", "ngcdhw")}[ndim][order == "first"]
 
@@ -397,7 +438,7 @@ def _conv(
 
     pads = _tuple("padding", padding, ndim)
     line = (
-        f"{op} {_type(names[1], b, dtype)} {layout} n{x_shape[0]} g{groups} c{x_shape[1]} k{w_shape[0]}"
+        f"{op} {dtype_word(names[1], b, dtype)} {layout} n{x_shape[0]} g{groups} c{x_shape[1]} k{w_shape[0]}"
         + word("i", x_shape[2:])
         + word("f", w_shape[2:])
         + word("s", _tuple("stride", stride, ndim))
@@ -408,8 +449,30 @@ def _conv(
         raise ArrayError(f"x and w: {x_shape[1]} channels of x are not the {w_shape[1]} of w times {groups} groups")
     if dtype_of(a) == "uint8" and not dtype:
         line += " x=uint8"
-    words, _ = _words(epilogue, bias, out_dtype)
-    plan = _plan(line + words, device or _device_of(a), mode, fresh_weights)
+    words, where = epilogue_words(epilogue, bias, out_dtype), device or device_of(a)
+    plan = plan_of(line + words, where, mode, fresh_weights) if not any(distances.values()) else None
+    if plan is None:  # as they lie, where a kernel of its own serves that
+        plan = plan_of(line + "".join(d for d in distances.values() if d) + words, where, mode, fresh_weights)
+        if _is_reference(plan) and mode != "frozen":
+            plan, distances = plan_of(line + words, where, mode, fresh_weights), dict.fromkeys(distances)
+    if out is not None and not distances.get(result, "dense"):
+        raise ArrayError(
+            f"out: strides of {strides_of(out)} elements are written by no kernel but the reference; leave out away, and copy the result into yours"
+        )
+    ready = []
+    for name, t in zip(names, (a, b)):
+        if not distances.get(name, "dense"):
+            if copy == "never":
+                raise ArrayError(
+                    f"{name}: strides of {strides_of(t)} elements are read by no kernel but the reference, and copy is never; copy it with channels {order}"
+                )
+            t = _dense(t, memory)
+        ready.append(t)
+    lies = distances.get(result) if out is not None else None
+    extras = [
+        _dense(e, memory) if len(e.shape) == count and not lies and _order(tuple(e.shape), strides_of(e)) not in (order, "any") else e
+        for e in extras
+    ]
     given = ([bias] if bias is not None else []) + list(extras)
     y = plan(*ready, *given, out=out)
     if out is not None:
@@ -506,7 +569,7 @@ def conv_backward_data(
     """
     ndim = len(x_shape) - 2
     options = {k: v for k, v in locals().items() if k not in ("w", "y", "x_shape", "ndim")}
-    sizes = {"x": _first(x_shape, axes), "w": _first(_shape("w", w, ndim + 2), axes)}
+    sizes = {"x": _first(x_shape, axes), "w": _first(shape_of("w", w, ndim + 2), axes)}
     return _conv("conv_bwd_data", ndim, w, y, ("w", "y"), sizes, bias=None, fresh_weights=False, **options)
 
 
@@ -544,7 +607,7 @@ def conv_backward_weight(
     """
     ndim = len(w_shape) - 2
     options = {k: v for k, v in locals().items() if k not in ("x", "y", "w_shape", "ndim")}
-    sizes = {"x": _first(_shape("x", x, ndim + 2), axes), "w": _first(w_shape, axes)}
+    sizes = {"x": _first(shape_of("x", x, ndim + 2), axes), "w": _first(w_shape, axes)}
     return _conv(
         "conv_bwd_weight", ndim, x, y, ("x", "y"), sizes, bias=None, epilogue=None, extras=(), fresh_weights=False, **options
     )

@@ -70,7 +70,7 @@ class Plan(_kw.Runner):
     """A problem with its kernel, made by ``Context.plan`` or ``kernelwright.plan``.
 
     ``plan(x, w)`` gives a new array of x's library; ``plan(x, w, out=y)`` and ``plan.run(x, w, y)`` write into one. What is read comes in the order
-    x, w, y (backward data: w, y), then the tensors of the epilogue in the order of its steps. An array may be shaped as frameworks count axes,
+    x, w, y (backward data: w, y), then the tensors of the epilogue in the order of its steps, and of a grouped product the ends of its groups. An array may be shaped as frameworks count axes,
     (N, C, H, W), as channels-last memory lies, (N, H, W, C), with the groups as an axis of its own, or flat. Nothing is copied or converted: an array
     that does not lie as the problem says is an ArrayError. On a GPU the call queues in the current stream of PyTorch, or in ``stream``, and returns.
     """

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kernelwright as kw
-from kernelwright import _kw
+from kernelwright import _kw, _ops
 from reference import conv
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -222,3 +222,86 @@ def test_a_second_call_is_the_first():
         last = [0, 2, 3, 1]
         for _ in range(2):
             np.testing.assert_array_equal(kw.conv2d(a.transpose(last), b.transpose(last), padding=1, axes="NHWC", **WHERE), first.transpose(last))
+
+
+def parts(x):
+    """The same values as parts of larger tensors: channels among others, rows among others, channels last among others."""
+    n, c, h, w = x.shape
+    among = np.full((n, c + 5, h, w), 99999, x.dtype)
+    among[:, 2 : 2 + c] = x
+    rows = np.full((n, c, 2 * h, w), 99999, x.dtype)
+    rows[:, :, ::2] = x
+    last = np.full((n, h, w, c + 3), 99999, x.dtype)
+    last[..., 1 : 1 + c] = x.transpose(0, 2, 3, 1)
+    return among[:, 2 : 2 + c], rows[:, :, ::2], last[..., 1 : 1 + c].transpose(0, 3, 1, 2)
+
+
+def test_parts_of_larger_tensors_are_read_as_they_lie():
+    rng = np.random.default_rng(5)
+    x, w = whole_numbers(rng, (2, 4, 6, 7)), whole_numbers(rng, (6, 4, 3, 3))
+    y = kw.conv2d(x, w, padding=1, **WHERE)
+    for part, like in zip(parts(x), (w, w, np.ascontiguousarray(w.transpose(0, 2, 3, 1)).transpose(0, 3, 1, 2))):
+        np.testing.assert_array_equal(kw.conv2d(part, like, padding=1, copy="never", **WHERE), y)
+        for out, given in zip(parts(np.zeros_like(y)), (like, like, like)):
+            kw.conv2d(part, given, padding=1, out=out, **WHERE)
+            np.testing.assert_array_equal(out, y)
+            assert (out.base == 99999).sum() == out.base.size - out.size
+    gy = whole_numbers(rng, y.shape)
+    gx, gw = kw.conv_backward_data(w, gy, x.shape, padding=1, **WHERE), kw.conv_backward_weight(x, gy, w.shape, padding=1, **WHERE)
+    for part, part_of_x in zip(parts(gy)[:2], parts(x)):
+        np.testing.assert_array_equal(kw.conv_backward_data(w, part, x.shape, padding=1, copy="never", **WHERE), gx)
+        np.testing.assert_array_equal(kw.conv_backward_weight(part_of_x, part, w.shape, padding=1, copy="never", **WHERE), gw)
+
+
+def test_a_part_that_only_the_reference_reads_says_which_copy_helps(monkeypatch):
+    rng = np.random.default_rng(6)
+    part, w = parts(whole_numbers(rng, (2, 4, 5, 5)))[0], whole_numbers(rng, (2, 4, 3, 3))
+    y = kw.conv2d(part, w, **WHERE)
+    reference = _ops._is_reference
+    monkeypatch.setattr(_ops, "_is_reference", lambda plan: "ldxc" in str(plan.problem) or "ldyc" in str(plan.problem) or reference(plan))
+    predicted = {**WHERE, "mode": "predict"}
+    np.testing.assert_array_equal(kw.conv2d(part, w, **predicted), y)
+    with pytest.raises(kw.ArrayError, match="x: strides of .* are read by no kernel but the reference, .* copy it with channels first"):
+        kw.conv2d(part, w, copy="never", **predicted)
+    with pytest.raises(kw.ArrayError, match="out: strides of .* leave out away"):
+        kw.conv2d(part, w, out=parts(np.zeros_like(y))[0], **predicted)
+
+
+@FEW
+@given(st.data())
+def test_grouped_products_are_those_of_their_rows(data):
+    rng = np.random.default_rng(data.draw(st.integers(0, 1 << 30)))
+    m, n, k, groups = (data.draw(st.integers(1, 9)) for _ in range(4))
+    ends = np.sort(rng.integers(0, m + 1, groups)).astype("i4")
+    x, w = (data.draw(matrices(b, r, c, rng, "f4")) for b, r, c in (((), m, k), ((groups,), k, n)))
+    w = np.array(np.broadcast_to(w, (groups, k, n))) if w.ndim == 2 else w
+    bias = whole_numbers(rng, (groups, n)) if data.draw(st.booleans()) else None
+    room = np.full((m, n + 2), 9, "f4")
+    out = room[:, :n]
+    assert kw.grouped_matmul(x, w, ends, bias=bias, epilogue="relu", out=out, **WHERE) is out
+    fresh, begin = kw.grouped_matmul(x, w, ends, bias=bias, epilogue="relu", **WHERE), 0
+    for g, end in enumerate(ends):
+        want = np.maximum(x[begin:end] @ w[g] + (0 if bias is None else bias[g]), 0)
+        np.testing.assert_array_equal(out[begin:end], want)
+        np.testing.assert_array_equal(fresh[begin:end], want)
+        begin = end
+    assert (out[begin:] == 9).all() and (room[:, n:] == 9).all()
+
+
+@pytest.mark.parametrize(
+    ("ends", "says"),
+    [
+        ([2, 1], "ends[1]=1 is below 2"),
+        ([2, 5], "ends[1]=5 is above the 4 rows"),
+        ([2], "ends: shape (1,)"),
+        (np.array([2, 4]), "ends: elements are 'l'"),
+        ([[2, 4]], "ends: shape (1, 2)"),
+    ],
+)
+def test_ends_that_cannot_be_get_one_line(ends, says):
+    ends = ends if isinstance(ends, np.ndarray) else np.array(ends, "i4")
+    with pytest.raises(ValueError) as caught:
+        kw.grouped_matmul(np.ones((4, 3), "f4"), np.ones((2, 3, 5), "f4"), ends, **WHERE)
+    assert says in str(caught.value) and "\n" not in str(caught.value)
+    with pytest.raises(TypeError, match="ends is missing"):
+        kw.plan("gemm fp32 rrr g2 m4 n5 k3", **WHERE)(np.ones((4, 3), "f4"), np.ones((2, 3, 5), "f4"))

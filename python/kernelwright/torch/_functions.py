@@ -13,15 +13,17 @@ from . import _ops
 _PLAIN = (Tensor, torch.nn.Parameter)
 
 
+_modes, _transforms = torch._C._len_torch_dispatch_stack, torch._C._are_functorch_transforms_active
+
+
+def watched() -> bool:
+    """Whether a mode or a transform looks on."""
+    return _modes() > 0 or _transforms()
+
+
 def traced(x: Tensor, w: Tensor) -> bool:
     """Whether something looks on: a compiler, a mode, a transform, a subclass."""
-    return (
-        torch.compiler.is_compiling()
-        or type(x) not in _PLAIN
-        or type(w) not in _PLAIN
-        or torch._C._len_torch_dispatch_stack() > 0
-        or torch._C._are_functorch_transforms_active()
-    )
+    return torch.compiler.is_compiling() or type(x) not in _PLAIN or type(w) not in _PLAIN or watched()
 
 
 class _Conv(torch.autograd.Function):

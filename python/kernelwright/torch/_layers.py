@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -118,38 +118,17 @@ class _Direction:
         return True
 
 
-class ConvLayer:
-    """A convolution at given shapes."""
+class _Layer:
+    """Its plans by direction, made when first wanted."""
 
-    def __init__(
-        self,
-        device: torch.device,
-        dtype: torch.dtype,
-        x_shape: Sequence[int],
-        w_shape: Sequence[int],
-        stride: Sequence[int],
-        padding: Sequence[int],
-        dilation: Sequence[int],
-        groups: int,
-        last: bool,
-        bias: bool,
-    ) -> None:
-        dim = len(x_shape)
-        if x_shape[1] != w_shape[1] * groups:
-            raise ArrayError(f"x and w: {x_shape[1]} channels of x are not the {w_shape[1]} of w times {groups} groups")
-        self.device, self.dtype, self.last, self.bias = device, dtype, last, bias
-        self.x_shape, self.w_shape = tuple(x_shape), tuple(w_shape)
-        self.y_shape = out_shape(x_shape, w_shape, stride, padding, dilation)
-        self.format = format_of(last, dim)
-        self._text = f" {TYPES[dtype]} {_LAYOUTS[dim - 2][last]} n{x_shape[0]} g{groups} c{x_shape[1]} k{w_shape[0]}" + "".join(
-            f" {letter}{'x'.join(str(v) for v in values)}"
-            for letter, values in (("i", x_shape[2:]), ("f", w_shape[2:]), ("s", stride), ("p", padding), ("d", dilation))
-        )
-        self._made: dict[Any, _Direction] = {}
+    def __init__(self, device: torch.device, dtype: torch.dtype, bias: bool) -> None:
+        self.device, self.dtype, self.bias = device, dtype, bias
+        self.format = _CONTIGUOUS
+        self._made: dict[int, _Direction] = {}
 
     def problem(self, direction: int) -> str:
         """The problem's text without a bias."""
-        return {FORWARD: "conv_fwd", BACKWARD_DATA: "conv_bwd_data", BACKWARD_WEIGHT: "conv_bwd_weight"}[direction] + self._text
+        raise NotImplementedError
 
     def direction(self, direction: int, packed: bool = False) -> _Direction:
         """Its plan; with packed one of the caller's own, whose weights are to be packed."""
@@ -167,6 +146,49 @@ class ConvLayer:
 
     def run(self, d: _Direction, x: torch.Tensor, w: torch.Tensor | None, b: torch.Tensor | None) -> torch.Tensor:
         """Forward by a plan; w None: packed."""
+        raise NotImplementedError
+
+    def forward(self, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
+        """Y of x and w."""
+        return self.run(self.direction(FORWARD), x, self.prepared(w), b)
+
+
+class ConvSizes(NamedTuple):
+    """What is known of a convolution before its tensors; last: they lie channels last."""
+
+    x_shape: Sequence[int]
+    w_shape: Sequence[int]
+    stride: Sequence[int]
+    padding: Sequence[int]
+    dilation: Sequence[int]
+    groups: int
+    last: bool
+    bias: bool
+
+
+class ConvLayer(_Layer):
+    """A convolution at given shapes."""
+
+    def __init__(self, device: torch.device, dtype: torch.dtype, sizes: ConvSizes) -> None:
+        x_shape, w_shape, stride, padding, dilation, groups, last, bias = sizes
+        super().__init__(device, dtype, bias)
+        dim = len(x_shape)
+        if x_shape[1] != w_shape[1] * groups:
+            raise ArrayError(f"x and w: {x_shape[1]} channels of x are not the {w_shape[1]} of w times {groups} groups")
+        self.x_shape, self.w_shape = tuple(x_shape), tuple(w_shape)
+        self.y_shape = out_shape(x_shape, w_shape, stride, padding, dilation)
+        self.format = format_of(last, dim)
+        self._text = f" {TYPES[dtype]} {_LAYOUTS[dim - 2][last]} n{x_shape[0]} g{groups} c{x_shape[1]} k{w_shape[0]}" + "".join(
+            f" {letter}{'x'.join(str(v) for v in values)}"
+            for letter, values in (("i", x_shape[2:]), ("f", w_shape[2:]), ("s", stride), ("p", padding), ("d", dilation))
+        )
+
+    def problem(self, direction: int) -> str:
+        """The problem's text without a bias."""
+        return {FORWARD: "conv_fwd", BACKWARD_DATA: "conv_bwd_data", BACKWARD_WEIGHT: "conv_bwd_weight"}[direction] + self._text
+
+    def run(self, d: _Direction, x: torch.Tensor, w: torch.Tensor | None, b: torch.Tensor | None) -> torch.Tensor:
+        """Forward by a plan; w None: packed."""
         y = torch.empty(self.y_shape, dtype=self.dtype, device=self.device, memory_format=self.format)
         x = x.contiguous(memory_format=self.format)
         if d.fused:
@@ -176,10 +198,6 @@ class ConvLayer:
             if b is not None:
                 y += b.view(-1, *[1] * (y.dim() - 2))
         return y
-
-    def forward(self, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
-        """Y of x and w."""
-        return self.run(self.direction(FORWARD), x, self.prepared(w), b)
 
     def backward_data(self, gy: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         """The gradient of x."""
@@ -196,12 +214,12 @@ class ConvLayer:
         return gw
 
 
-class LinearLayer:
+class LinearLayer(_Layer):
     """x (m, k) by w (n, k), transposed."""
 
     def __init__(self, device: torch.device, dtype: torch.dtype, m: int, n: int, k: int, bias: bool) -> None:
-        self.device, self.dtype, self.m, self.n, self.k, self.bias = device, dtype, m, n, k, bias
-        self._made: dict[int, _Direction] = {}
+        super().__init__(device, dtype, bias)
+        self.m, self.n, self.k = m, n, k
 
     def problem(self, direction: int) -> str:
         """The problem's text without a bias."""
@@ -211,12 +229,6 @@ class LinearLayer:
             BACKWARD_DATA: f"gemm {t} rrr m{m} n{k} k{n}",
             BACKWARD_WEIGHT: f"gemm {t} crr m{n} n{k} k{m}",
         }[direction]
-
-    direction = ConvLayer.direction
-
-    def prepared(self, w: torch.Tensor) -> torch.Tensor:
-        """w as it has to lie."""
-        return w.contiguous()
 
     def run(self, d: _Direction, x: torch.Tensor, w: torch.Tensor | None, b: torch.Tensor | None) -> torch.Tensor:
         """Forward by a plan; w None: packed. x may have more axes in front."""
@@ -230,10 +242,6 @@ class LinearLayer:
             if b is not None:
                 y += b
         return y if x.dim() == 2 else y.view(*x.shape[:-1], self.n)
-
-    def forward(self, x: torch.Tensor, w: torch.Tensor, b: torch.Tensor | None) -> torch.Tensor:
-        """Y of x and w."""
-        return self.run(self.direction(FORWARD), x, self.prepared(w), b)
 
     def backward_data(self, gy: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         """The gradient of x."""
@@ -261,23 +269,12 @@ def _threads(device: torch.device) -> int:
     return torch.get_num_threads() if device.type == "cpu" else 0
 
 
-def conv_layer(
-    like: torch.Tensor,
-    x_shape: Sequence[int],
-    w_shape: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-    last: bool,
-    bias: bool,
-) -> ConvLayer:
-    """The layer of these shapes on like's device and in its type, made once."""
-    sizes = (tuple(x_shape), tuple(w_shape), tuple(stride), tuple(padding), tuple(dilation), groups, last, bias)
-    key = (like.device, like.dtype, sizes, _threads(like.device))
+def conv_layer(like: torch.Tensor, sizes: ConvSizes) -> ConvLayer:
+    """The layer of these sizes on like's device and in its type, made once."""
+    key = (like.device, like.dtype, *(tuple(values) for values in sizes[:5]), *sizes[5:], _threads(like.device))
     layer = _layers.get(key)
     if layer is None:
-        layer = _layers[key] = ConvLayer(like.device, like.dtype, *sizes)
+        layer = _layers[key] = ConvLayer(like.device, like.dtype, sizes)
     return layer
 
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from .._errors import ArrayError
-from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, check, conv_layer, format_of, is_last, linear_layer, out_shape
+from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, ConvSizes, check, conv_layer, format_of, is_last, linear_layer, out_shape
 
 library = torch.library.Library("kernelwright", "DEF")
 _WHERE = "int[] stride, int[] padding, int[] dilation, int groups, int ours=7"
@@ -45,7 +45,7 @@ def conv_now(x: Tensor, w: Tensor, b: Tensor | None, s: _Ints, p: _Ints, d: _Int
     _axes("x", x, s, p, d)
     if not ours & FORWARD:
         return torch.ops.aten.convolution(x, w, b, s, p, d, False, [0] * len(s), g)
-    return conv_layer(x, x.shape, w.shape, s, p, d, g, is_last(x) or is_last(w), b is not None).forward(x, w, b)
+    return conv_layer(x, ConvSizes(x.shape, w.shape, s, p, d, g, is_last(x) or is_last(w), b is not None)).forward(x, w, b)
 
 
 def _aten(gy: Tensor, x: Tensor, w: Tensor, s: _Ints, p: _Ints, d: _Ints, g: int, mask: list[bool]) -> Any:
@@ -60,7 +60,7 @@ def conv_data_now(gy: Tensor, w: Tensor, x_shape: _Ints, s: _Ints, p: _Ints, d: 
     if not ours & BACKWARD_DATA:
         x = gy.new_empty(1).expand(tuple(x_shape))
         return _aten(gy, x, w, s, p, d, g, [True, False, False])[0].contiguous(memory_format=format_of(last, gy.dim()))
-    return conv_layer(gy, x_shape, w.shape, s, p, d, g, last, False).backward_data(gy, w)
+    return conv_layer(gy, ConvSizes(x_shape, w.shape, s, p, d, g, last, False)).backward_data(gy, w)
 
 
 def conv_weight_now(x: Tensor, gy: Tensor, w_shape: _Ints, s: _Ints, p: _Ints, d: _Ints, g: int, ours: int = 7) -> Tensor:
@@ -71,7 +71,7 @@ def conv_weight_now(x: Tensor, gy: Tensor, w_shape: _Ints, s: _Ints, p: _Ints, d
     if not ours & BACKWARD_WEIGHT:
         w = gy.new_empty(1).expand(tuple(w_shape))
         return _aten(gy, x, w, s, p, d, g, [False, True, False])[1].contiguous(memory_format=format_of(last, gy.dim()))
-    return conv_layer(x, x.shape, w_shape, s, p, d, g, last, False).backward_weight(x, gy)
+    return conv_layer(x, ConvSizes(x.shape, w_shape, s, p, d, g, last, False)).backward_weight(x, gy)
 
 
 def _empty(like: Tensor, shape: Sequence[Any], last: bool) -> Tensor:

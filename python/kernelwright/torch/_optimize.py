@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,10 +13,11 @@ from torch import Tensor, nn
 
 from .._errors import Error
 from . import _functions, _ops
-from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, TYPES, check, conv_layer, is_captured, is_last, linear_layer
+from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, TYPES, ConvSizes, check, conv_layer, is_captured, is_last, linear_layer
 from ._race import Race, race
 
 _CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
+_is_grad_enabled, _is_autocast_enabled = torch.is_grad_enabled, torch.is_autocast_enabled
 _WORDS = {FORWARD: "forward", BACKWARD_DATA: "gradient of x", BACKWARD_WEIGHT: "gradient of w"}
 
 
@@ -54,7 +56,7 @@ class Report:
         return "\n".join(lines)
 
 
-def _where(module: nn.Module) -> tuple[Any, ...] | str:
+def _where(module: Any) -> tuple[Any, ...] | str:
     """Stride, padding, dilation and groups; or why they are not ours to do."""
     if module.padding_mode != "zeros":
         return f"padding by {module.padding_mode}"
@@ -76,20 +78,22 @@ def _kind(x: Tensor) -> tuple[Any, ...]:
 class _Site:
     """A module's forward in place of its class's own: ours for inputs of one kind, PyTorch's for all others."""
 
-    def __init__(self, module: nn.Module, x: Tensor, training: bool) -> None:
+    def __init__(self, module: Any, x: Tensor, training: bool) -> None:
         self.module, self.kind, self.training = module, _kind(x), training
         self.original: Callable[[Tensor], Tensor] = module.forward
         self.is_conv = isinstance(module, _CONVS)
         self.where: Any = _where(module) if self.is_conv else ()
         self.ours, self.on = 0, True
         self.state: tuple[Any, ...] | None = None
+        self.quick: Callable[[Tensor], Tensor | None] | None = None
 
     def layer(self, x: Tensor) -> Any:
         """Its shapes' plans."""
         w, b = self.module.weight, self.module.bias
         check("x", x=x, w=w, b=b)
         if self.is_conv:
-            return conv_layer(x, x.shape, w.shape, *self.where, is_last(x) or is_last(w), b is not None)
+            s, p, d, g = self.where
+            return conv_layer(x, ConvSizes(x.shape, w.shape, s, p, d, g, is_last(x) or is_last(w), b is not None))
         return linear_layer(x, _ops._rows(x), w.shape[0], w.shape[1], b is not None)
 
     def now(self, x: Tensor) -> tuple[Any, ...]:
@@ -103,14 +107,57 @@ class _Site:
                 if direction.pack(ready):
                     ready = None
             state = self.state = (w, (w._version, w.data_ptr()), layer, direction, ready)
+            self.quick = self.quick_call(x, *state)
         return state
 
-    def is_captured_as_is(self, w: Tensor) -> bool:
-        """Whether a CUDA graph may hold ours: packed weights would stay what they were when it was captured, whatever becomes of w."""
-        state = self.state
-        return state is not None and state[0] is w and state[1] == (w._version, w.data_ptr()) and state[4] is not None
+    def quick_call(self, x: Tensor, weight: Tensor, mark: Any, layer: Any, direction: Any, ready: Tensor | None) -> Callable[[Tensor], Tensor | None]:
+        """A call for inference with these weights and inputs of this kind, which looks at as little as it can; it gives None where all has to be looked
+        at again. A layer of a GPU is often no longer than this."""
+        parameters, plan, (version, address) = self.module._parameters, direction.plan, mark
+        dtype, device, shape, stride = self.kind
+        word, cuda = device.type, device.type == "cuda"
+        rows = None if self.is_conv or x.dim() == 2 else ((layer.m, layer.k), (*shape[:-1], layer.n))
+        if not x.is_contiguous(memory_format=layer.format):
+            return lambda x: None
+        second = ready.t() if ready is not None and not self.is_conv else ready
+        along = (-1, *[1] * (x.dim() - 2)) if self.is_conv else (-1,)
+
+        def call(x: Tensor) -> Tensor | None:
+            w, b = parameters["weight"], parameters["bias"]
+            if (
+                w is not weight
+                or w._version != version
+                or w.data_ptr() != address
+                or type(x) is not Tensor
+                or x.dtype is not dtype
+                or x.shape != shape
+                or x.stride() != stride
+                or x.device != device
+                or (_is_grad_enabled() and (x.requires_grad or w.requires_grad or (b is not None and b.requires_grad)))
+                or _is_autocast_enabled(word)
+                or _functions.watched()
+                or (cuda and ready is None and is_captured(device))
+            ):
+                return None
+            x = x if rows is None else x.view(rows[0])
+            if direction.fused:
+                y = plan(x, second, b)
+            else:
+                y = plan(x, second)
+                if b is not None:
+                    y += b.view(along)
+            return y if rows is None else y.view(rows[1])
+
+        return call
 
     def __call__(self, x: Tensor) -> Tensor:
+        if torch.compiler.is_compiling():
+            return self.original(x)
+        y = self.quick(x) if self.quick is not None and self.on and self.ours & FORWARD else None
+        return y if y is not None else self.look(x)
+
+    def look(self, x: Tensor) -> Tensor:
+        """A call of which nothing is known."""
         if not self.on or _kind(x) != self.kind or torch.is_autocast_enabled(x.device.type):
             return self.original(x)
         module = self.module
@@ -118,19 +165,25 @@ class _Site:
         if _functions.traced(x, w) or _functions._wants_gradient(x, w, b):
             if not self.training or _functions.traced(x, w):
                 return self.original(x)
-            return _functions.conv(x, w, b, *self.where, self.ours) if self.is_conv else _functions.linear(x, w, b, self.ours)
-        if not self.ours & FORWARD or w.is_inference():
-            return self.original(x)
-        if is_captured(x.device) and not self.is_captured_as_is(w):
+            if not self.is_conv:
+                return _functions.linear(x, w, b, self.ours)
+            s, p, d, g = self.where
+            return _functions.conv(x, w, b, s, p, d, g, self.ours)
+        if not self.ours & FORWARD or w.is_inference() or (is_captured(x.device) and not self.is_captured_as_is(w)):
             return self.original(x)
         _, _, layer, direction, ready = self.now(x)
         return layer.run(direction, x, ready, b)
 
+    def is_captured_as_is(self, w: Tensor) -> bool:
+        """Whether a CUDA graph may hold ours: packed weights would stay what they were when it was captured, whatever becomes of w."""
+        state = self.state
+        return state is not None and state[0] is w and state[1] == (w._version, w.data_ptr()) and state[4] is not None
+
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("state", "original")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("state", "quick", "original")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, state=None)
+        self.__dict__.update(state, state=None, quick=None)
         self.original = type(self.module).forward.__get__(self.module)
 
     def put(self) -> None:
@@ -218,6 +271,9 @@ class _Trial:
         module = site.module
         w, b = module.weight.detach(), None if module.bias is None else module.bias.detach()
         x = self.x
+        now: Any
+        data: Any
+        weight: Any
         if site.is_conv:
             now, data, weight = _ops.conv_now, _ops.conv_data_now, _ops.conv_weight_now
         else:
@@ -240,8 +296,8 @@ class _Trial:
         with torch.no_grad():
             for place, (direction, call) in enumerate(directions):
                 at = place if self.wants_gx or place == 0 else 2
-                right: Callable[[Tensor, Tensor], bool] = lambda a, c, at=at: _is_as_right(a, c, want[at], scale[at], depth[at])  # noqa: E731
-                if self._compare(direction, _WORDS[direction], lambda call=call: call(7), lambda call=call: call(0), right):
+                right = partial(_is_as_right, exact=want[at], scale=scale[at], depth=depth[at])
+                if self._compare(direction, _WORDS[direction], partial(call, 7), partial(call, 0), right):
                     ours |= direction
         if not ours:
             return 0
@@ -287,7 +343,7 @@ def _record(model: nn.Module, example: tuple[Any, ...], wanted: Callable[[str, n
     return calls
 
 
-def _refused(module: nn.Module, x: Tensor) -> str:
+def _refused(module: Any, x: Tensor) -> str:
     """Why a layer is left alone unraced; "" if it is not."""
     if type(module) not in (*_CONVS, nn.Linear):
         return f"class {type(module).__name__} may do something else"
