@@ -58,6 +58,23 @@ static bool has_step(const kw_epilogue *epilogue, bool (*is)(const kw_epilogue_s
     return false;
 }
 
+void kw_epilogue_emit_residual(kw_text *text, const kw_config *config) {
+    const kw_epilogue *epilogue = &config->wants.epilogue;
+    int residual = -1, others = 0, extras = 0;
+    const char *type = kw_dtype_name(KW_BF16);
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i];
+        kw_extra_shape shape = kw_epilogue_info_of(step->op)->shape;
+        bool first = shape == KW_EXTRA_ALL && residual < 0 && kw_dtype_size(step->dtype) == 2;
+        residual = first ? extras : residual;
+        type = first ? kw_dtype_name(step->dtype) : type;
+        others += !first && (shape == KW_EXTRA_ALL || shape == KW_EXTRA_ROW);
+        extras += shape != KW_EXTRA_NONE;
+    }
+    kw_text_addf(text, "#define KW_RESIDUAL (%d)\n#define KW_RESIDUAL_TYPE KW_TYPE_%s\n#define KW_EPILOGUE_OTHERS %d\n", residual, type,
+                 others);
+}
+
 void kw_epilogue_emit(kw_text *text, const kw_config *config) {
     const kw_epilogue *epilogue = &config->wants.epilogue;
     const kw_epilogue_step *zero = kw_epilogue_zero_x(epilogue);

@@ -12,6 +12,7 @@
 
 #define STEPS "prelude/epilogue_gpu.h"
 #define OVERLAP "gpu/lib/overlap.h"
+#define FINISH "gpu/lib/finish.h"
 
 #define TILES                                                                                                                              \
     "tile_m=64 tile_n=64 tile_k=32 wave_m=4 wave_n=2 wave_k=1 inst_m=16 inst_n=8 inst_k=16 pipe=basic_v1 sched=intrawave epi=cshuffle "
@@ -37,6 +38,7 @@
     "batch=8 sub_h=2 sub_w=2 vec_in=2 vec_out=2 order=first"
 
 #define BATCHES "gemm bf16 rcr b2 m70 n72 k72 epilogue=scale_row,bias,add:fp16"
+#define RESIDUAL "gemm bf16 rcr m134 n72 k72 epilogue=add:bf16"
 #define BYTES "gemm bf16 rcr m70 n72 k72 out=int8 epilogue=leaky_relu:0.25,add:int8:4"
 
 /* In the file of kernels/, text becomes other. */
@@ -50,23 +52,25 @@ static const fault faults[] = {
     {"a channel too far", STEPS, "number, at.channel, channels", "number, at.channel + 1, channels", WHOLE, BATCHES},
     {"a channel too far, one by one", STEPS, "number, at.channel, channels", "number, at.channel + 1, channels", SINGLES,
      "gemm bf16 rcr m70 n37 k72 epilogue=bias"},
-    {"of a run the first for all", STEPS, "EXTRA_ALL(type, number) extras->at[number][e]", "EXTRA_ALL(type, number) extras->at[number][0]",
-     WHOLE, BATCHES},
+    {"of a run the first for all", STEPS, "EXTRA_ALL(type, number) own->at[number][e]", "EXTRA_ALL(type, number) own->at[number][0]", WHOLE,
+     BATCHES},
     {"rows of the first batch for all", "gpu/gemm/gemm.c", "v->first_row = batch * a->gm", "v->first_row = 0", WHOLE, BATCHES},
     {"no steps where parts are added", "gpu/lib/slices.h", "kw_finish_element(kw_result(&args), &args, at, sum)",
      "kw_store(kw_result(&args), at, sum)", PARTS, BATCHES},
     {"steps twice", OVERLAP, "#if KW_EPILOGUE && KW_OUT_BYTES == 4",
      "kw_sums_finish(a, &work, &sums, first_row);\n#if KW_EPILOGUE && KW_OUT_BYTES == 4", RUNS, "gemm bf16 rcr m70 n72 k72 epilogue=bias"},
-    {"a run's tail behind the last column", OVERLAP, "!ok[half], col >= cols", "!ok[half], 0", SINGLES,
+    {"a run's tail behind the last column", FINISH, "at.no_channel = col >= cols", "at.no_channel = 0", SINGLES,
      "gemm bf16 rcr m70 n37 k72 epilogue=bias,add"},
     {"channels of the first group for all", "gpu/igemm/igemm.c", "v->channel = (int)(KW_DATA ? x : y)", "v->channel = 0", GROUPS,
      "conv_fwd bf16 nhwgc n1 g2 c10 k14 i9x8 f3x3 p1x1 epilogue=bias"},
-    {"channels of the first group for all, where blocks stay", OVERLAP, "col_at + col, line", "work->col + piece + first + col, line", STAY,
-     "conv_fwd bf16 nhwgc n2 g2 c128 k128 i9x7 f3x3 p1x1 epilogue=bias,scale_row"},
+    {"channels of the first group for all, where blocks stay", FINISH, "kw_work_channel(a, work) + col_at + col, 0",
+     "work->col + first_col + first + col, 0", STAY, "conv_fwd bf16 nhwgc n2 g2 c128 k128 i9x7 f3x3 p1x1 epilogue=bias,scale_row"},
     {"a plane's pixels counted on from the planes before", "gpu/depthwise/depthwise.c", "(a->groups - 1) + at.channel)", "(a->groups - 1))",
      PLANES, "conv_fwd fp32 ngchw n2 g3 c3 k3 i9x8 f3x3 p1x1 epilogue=scale_row"},
     {"bytes that wrap", STEPS, "value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value", "value", RUNS, BYTES},
     {"slope 1 below 0", STEPS, "v > 0.0f ? v : slope * v", "v", RUNS, BYTES},
+    {"of a residual's columns the first eight twice", FINISH, "% 16, j + kw_lane() / 16", "% 16, j", RUNS, RESIDUAL},
+    {"a residual's rows one further on", FINISH, "first_row + kw_residual_row(i)", "first_row + 1 + kw_residual_row(i)", RUNS, RESIDUAL},
     {"bytes of a piece beside their columns", OVERLAP, "+ i / 2 * 8 + kw_acc_col(lane, 0)", "+ i / 2 * 8", RUNS, BYTES},
 };
 

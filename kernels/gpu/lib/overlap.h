@@ -146,8 +146,22 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
 #define KW_OWN_STEPS (KW_TEAM > 1 && KW_PINGPONG ? 2 : 1) /* from one step of a group to its next */
 #define KW_REPEAT_M (KW_GROUP_ROWS / KW_INST_M)
 
+#if KW_EPILOGUE && KW_PASSES && !KW_ALIGNS && KW_OUT_BYTES == 2 && KW_RESIDUAL >= 0
+#define KW_STAGES_RESIDUAL 1 /* gpu/lib/finish.h */
+#else
+#define KW_STAGES_RESIDUAL 0
+#endif
+
+/* A lane's share of a piece of a tensor that is added to results: of each fourth of its wave's 16 rows, 8 columns. */
+typedef struct kw_residual {
+    kw_u32 w[4][4];
+} kw_residual;
+
 typedef struct kw_sums {
     kw_acc at[KW_REPEAT_M];
+#if KW_STAGES_RESIDUAL
+    kw_residual residual; /* of the next piece */
+#endif
 } kw_sums;
 
 KW_DEVICE void kw_sums_hold(kw_sums *sums) {
@@ -242,78 +256,6 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
 }
 #endif
 
-#if KW_EPILOGUE && KW_PASSES
-
-/* --- the epilogue, on the sums where they are --- */
-
-/* Elements of a piece whose tensors are asked for together: all of them where the sums leave the registers for that. */
-enum { KW_LANE_SUMS = KW_REPEAT_M * KW_ACC_N, KW_FINISH_AHEAD = KW_PIECE / (KW_LANE_SUMS > 96 ? 8 : KW_LANE_SUMS > 64 ? 4 : 2) };
-
-/* A lane has two neighbours each in two rows of an instruction's; with KW_ALIGNS rows begin anywhere, and they are taken one by one. What the
- * steps read for a piece's columns is asked for together, without a branch between, since each answer takes some hundred cycles; sums that are
- * beside the result go through the steps for nothing. */
-KW_DEVICE void kw_sums_finish_runs(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row, const int run) {
-    int lane = kw_acc_lane(), first = kw_acc_col(lane, 0);
-    KW_UNROLL
-    for (int i = 0; i < KW_REPEAT_M; i++) {
-        kw_i64 row_at[2], line[2];
-        int ok[2] = {1, 1};
-#if KW_PLANES_RESULT
-        int channel[2];
-#endif
-        KW_UNROLL
-        for (int half = 0; half < 2; half++) {
-            int row = first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half);
-            row_at[half] = kw_result_row(a, work, row, &ok[half]);
-#if KW_PLANES_RESULT
-            channel[half] = kw_plane_channel(a, work, row);
-            line[half] = (kw_i64)kw_plane_image(a, work) * kw_plane_pixels(a);
-#elif KW_PITCHED
-            line[half] = work->batch * a->gm + work->row + row;
-#else
-            line[half] = KW_OP == KW_OP_CONV_BWD_WEIGHT ? 0 : kw_place_of(a, row_at[half]).row;
-#endif
-        }
-        KW_UNROLL
-        for (int piece = 0; piece < KW_TILE_N; piece += KW_PIECE) {
-            int cols;
-            kw_i64 col_at = kw_result_col(a, work, piece, &cols) + first;
-            cols -= first;
-            KW_UNROLL
-            for (int from = 0; from < KW_PIECE / 2; from += KW_FINISH_AHEAD) {
-                kw_extras extras[KW_FINISH_AHEAD];
-                KW_UNROLL
-                for (int n = 0; n < KW_FINISH_AHEAD; n += run) {
-                    int e = from + n, half = e / 2 % 2, col = e / 4 * 8 + e % 2;
-#if KW_PLANES_RESULT
-                    kw_place at = {row_at[half] + col_at + col, channel[half], line[half] + col_at + col, 1, col >= cols, !ok[half]};
-#else
-                    kw_place at = {
-                        row_at[half] + col_at + col, kw_work_channel(a, work) + col_at + col, line[half], 0, !ok[half], col >= cols};
-#endif
-                    kw_extras_load(&extras[n], a, at, run);
-                }
-                KW_UNROLL
-                for (int n = 0; n < KW_FINISH_AHEAD; n++) {
-                    kw_sum *sum = &sums->at[i].e[piece / 2 + from + n];
-                    *sum = kw_steps_apply(&extras[n / run * run], (float)*sum, n % run, KW_PLANES_RESULT);
-                }
-            }
-        }
-    }
-}
-
-KW_DEVICE void kw_sums_finish(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row) {
-#if KW_PLANES_RESULT
-    if (kw_plane_pixels(a) % 2) {
-        kw_sums_finish_runs(a, work, sums, first_row, 1);
-        return;
-    }
-#endif
-    kw_sums_finish_runs(a, work, sums, first_row, KW_ALIGNS ? 1 : 2);
-}
-#endif
-
 /* --- storing --- */
 
 #if !KW_PASSES
@@ -399,6 +341,10 @@ KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_s
 /* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them; where it is read column by column, so that 8 rows and the next 8
  * meet different banks, too. */
 KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7) ^ (KW_STORES_FIRST ? row >> 3 & 7 : 0)) << 4); }
+
+#if KW_EPILOGUE
+#include "gpu/lib/finish.h"
+#endif
 
 #if !KW_EPILOGUE || KW_OUT_BYTES == 2
 
@@ -571,7 +517,7 @@ KW_DEVICE void kw_piece_store_first(const kw_gpu_args *a, const kw_work *work, c
 #endif
 
 /* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
-KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, const kw_sums *sums, int group, int first_row, int *turn) {
+KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, kw_sums *sums, int group, int first_row, int *turn) {
     int leads = kw_thread() % KW_GROUP_THREADS == 0, rows = 1, bulk; /* rows: of the tile, that lie together */
 #if KW_PHASES
     rows = kw_feed_strides(a) == 1;
@@ -593,11 +539,27 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
         kw_i64 at[4] = {-1, -1, -1, -1};
         if (!rows) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
 #endif
+#if KW_EPILOGUE
+        kw_lines lines;
+        kw_lines_start(&lines, a, work, first_row + i * KW_INST_M);
+#endif
         KW_UNROLL
         for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
             char *piece = lds + KW_PIECES_AT + (group * KW_PIECES + *turn) * KW_PIECE_BYTES;
+#if KW_EPILOGUE && !KW_STAGES_RESIDUAL
+            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
+#endif
             if (leads && bulk) kw_store_wait_read(KW_PIECES - 1);
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+#if KW_STAGES_RESIDUAL
+            kw_residual_put(&sums->residual, piece);
+            if (col + KW_PIECE < KW_TILE_N)
+                kw_residual_load(&sums->residual, a, work, first_row + i * KW_INST_M, col + KW_PIECE);
+            else if (i + 1 < KW_REPEAT_M)
+                kw_residual_load(&sums->residual, a, work, first_row + (i + 1) * KW_INST_M, 0);
+            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
+            kw_wave_barrier();
+#endif
             kw_piece_fill(piece, &sums->at[i], col);
             if (bulk) kw_proxy_fence();
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
@@ -662,12 +624,15 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
     kw_piece_store_runs(a, work, piece, first_row, first_col, KW_ALIGNS ? 1 : 8);
 }
 
-KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, const kw_sums *sums, int group, int first_row, int *turn) {
+KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, kw_sums *sums, int group, int first_row, int *turn) {
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
+        kw_lines lines;
+        kw_lines_start(&lines, a, work, first_row + i * KW_INST_M);
         KW_UNROLL
         for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
             char *piece = lds + KW_PIECES_AT + group * KW_PIECES * KW_PIECE_BYTES;
+            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
             kw_piece_fill(piece, &sums->at[i], col);
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
@@ -726,6 +691,9 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         kw_sums sums;
         int more = first + (number + 1) * blocks < units;
         if (KW_PINGPONG && number > 0) kw_waves_barrier(KW_TURN_BARRIER(group), 2 * KW_GROUP_THREADS);
+#if KW_STAGES_RESIDUAL
+        if (!kw_to_workspace(a)) kw_residual_load(&sums.residual, a, &work, first_row, 0); /* on its way while the tile is multiplied */
+#endif
         if (count > 0) {
             kw_tile_multiply(&sums, lds, &at, first_row, count, group, more);
         } else {
@@ -740,10 +708,8 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
             kw_part_put(a, &work, &sums, first_row, a->shared + work.part * a->params.elements * 4);
             continue;
         }
-#if KW_EPILOGUE
-        kw_sums_finish(a, &work, &sums, first_row);
-#endif
 #if KW_EPILOGUE && KW_OUT_BYTES == 4
+        kw_sums_finish(a, &work, &sums, first_row);
         kw_part_put(a, &work, &sums, first_row, kw_result(a));
 #else
         kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);
