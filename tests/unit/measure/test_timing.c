@@ -172,6 +172,8 @@ static void peak_is_that_of_a_real_machine(void **state) {
     assert_true(fp32 > 5e8 && fp32 < 1e13);
     assert_true(kw_cpu_peak(KW_BF16, 1) > 0.6 * fp32);
     assert_true(kw_cpu_peak(KW_INT32, 1) == 0);
+    double int8 = kw_cpu_peak(KW_INT8, 1);
+    assert_true(__builtin_cpu_supports("avx512vnni") ? int8 > fp32 : int8 == 0);
     assert_true(kw_cpu_bandwidth() > 1e6); /* any machine's, however busy */
 }
 
