@@ -3,7 +3,7 @@
  * differ from each other (rules.c checks that) and points come through a catalog, so no config comes twice. */
 #include "space/enumerate.h"
 
-#include "space/rules/filter.h"
+#include "space/filter/filter.h"
 #include "space/rules/rule_files.h"
 #include "space/rules/rules.h"
 #include "space/ck/traits.h"

@@ -5,7 +5,7 @@
 #include "base/nearest.h"
 #include "base/os/file.h"
 #include "space/enumerate.h"
-#include "space/rules/filter.h"
+#include "space/filter/filter.h"
 #include "space/catalog_json.h"
 #include "space/rules/rules.h"
 #include "space/rules/rule_files.h"

@@ -2,7 +2,7 @@
 #include "base/container/arena.h"
 #include "config/family.h"
 #include "fuzz.h"
-#include "space/rules/filter.h"
+#include "space/filter/filter.h"
 
 static void ask_all(kw_filter *filter) {
     for (const kw_family *const *family = kw_family_table; *family; family++) {

@@ -1,7 +1,7 @@
 /* points.c: rules kept open. The order of questions is that of enumerate.c: the cheapest first. */
 #include "space/rules/points.h"
 
-#include "space/rules/filter.h"
+#include "space/filter/filter.h"
 #include "space/rules/rule_files.h"
 #include "space/rules/rules.h"
 #include "space/ck/traits.h"

@@ -7,7 +7,7 @@
 #include "config/catalog.h"
 #include "space/ck/traits.h"
 #include "space/enumerate.h"
-#include "space/rules/filter.h"
+#include "space/filter/filter.h"
 #include "support/kw_test.h"
 
 enum { LINE = 512 };

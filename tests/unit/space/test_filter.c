@@ -1,6 +1,6 @@
 /* test_filter.c: filters select what they say, and cannot do anything else. */
 #include "fake_families.h"
-#include "space/rules/filter.h"
+#include "space/filter/filter.h"
 
 #include "base/os/clock.h"
 #include "support/kw_test.h"

@@ -1,9 +1,9 @@
 /* filter.c: each filter has an interpreter of its own, so that no expression can reach another's. The expression becomes
  * "local c = ... return EXPRESSION": a return is the last statement of a chunk, so nothing can follow it. */
-#include "space/rules/filter.h"
+#include "space/filter/filter.h"
 
 #include "space/rules/config_view.h"
-#include "space/rules/filter_text.h"
+#include "space/filter/filter_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* filter.h: a predicate over configs, written as one Lua expression over c: "c.tile_w >= 7 and c.family == 'conv.direct'". It must yield
  * true or false. c.NAME == "*" and c.NAME == -1, which no value is, hold for every config that has the field. A config that lacks an axis which the evaluation touches is not selected; a name that no family has is an error. */
-#ifndef KW_SPACE_RULES_FILTER_H
-#define KW_SPACE_RULES_FILTER_H
+#ifndef KW_SPACE_FILTER_FILTER_H
+#define KW_SPACE_FILTER_FILTER_H
 
 #include "config/config.h"
 

@@ -1,6 +1,6 @@
 /* filter_text.c: comparisons of a field with a word, a truth value or a number, in an expression that is Lua otherwise. Equality of strings is
  * silent about words that nothing has, so they are looked at here, before the expression is compiled. */
-#include "space/rules/filter_text.h"
+#include "space/filter/filter_text.h"
 
 #include "problem/names/names.h"
 #include "space/ck/fields.h"
