@@ -37,15 +37,7 @@ typedef kw_vi kw_lane_source_index; /* which channel each lane takes */
 
 KW_INLINE kw_lane_source_index kw_lane_source_at(kw_i64 step) { return *(const kw_vi *)kw_lane_source + (int)step; }
 
-KW_INLINE kw_vf kw_permute(kw_vf v, kw_vi lanes) {
-#if !defined(__clang__)
-    return __builtin_shuffle(v, lanes);
-#elif KW_LANES == 16
-    return __builtin_ia32_permvarsf512(v, lanes);
-#else
-    return __builtin_ia32_permvarsf256(v, lanes);
-#endif
-}
+#include "cpu/lib/permute.h"
 
 #if KW_DP
 typedef int kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));

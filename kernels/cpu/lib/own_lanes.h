@@ -1,6 +1,7 @@
 /* own_lanes.h: vectors of result channels that go on from group to group, whatever the groups' sizes. Every lane needs the source channels
  * of its own group, so the copies of these kernels hold a whole vector for each step of a pixel: lane by lane what the lane's group has
  * there. It costs a copy of as many vectors as a group has channels, which all taps and tiles then read. */
+#include "cpu/lib/permute.h"
 
 /* The groups of one vector of result channels, first to first + count - 1. Lanes behind the last channel repeat its group. Of lane i's group:
  * pick: how many elements it stands behind the first; mask[g] has its bits where the lane is of the group number g. */
@@ -23,16 +24,6 @@ static kw_own kw_own_of(const kw_kernel_args *a, kw_i64 vector, kw_i64 results, 
     return o;
 }
 
-KW_INLINE kw_vf kw_own_permute(kw_vf v, kw_vi lanes) {
-#if !defined(__clang__)
-    return __builtin_shuffle(v, lanes);
-#elif KW_LANES == 16
-    return __builtin_ia32_permvarsf512(v, lanes);
-#else
-    return __builtin_ia32_permvarsf256(v, lanes);
-#endif
-}
-
 /* What is copied of each group: elements as fp32, or 4 bytes as they are. */
 enum { KW_OWN_VALUES, KW_OWN_WORDS };
 /* How: NEAR: one load holds it for all lanes; a number: that of the groups; ANY: any number. */
@@ -44,7 +35,7 @@ KW_INLINE kw_vu kw_own_one(const kw_own *o, const char *p, kw_i64 group, int wha
 }
 
 KW_INLINE kw_vf kw_own_load(const kw_own *o, const char *p, int what, int how) {
-    if (how == KW_OWN_NEAR) return what == KW_OWN_WORDS ? kw_own_permute(kw_load(p), o->pick / 2) : kw_own_permute(kw_load_x(p), o->pick);
+    if (how == KW_OWN_NEAR) return what == KW_OWN_WORDS ? kw_permute(kw_load(p), o->pick / 2) : kw_permute(kw_load_x(p), o->pick);
     kw_vu all = kw_own_one(o, p, 0, what);
     if (how == KW_OWN_ANY) {
         for (kw_i64 group = 1; group < o->count; group++)
