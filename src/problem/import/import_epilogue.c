@@ -122,16 +122,25 @@ static kw_status take_post_op(kw_problem *problem, kw_word word, kw_error *err) 
                : fail_post_op(word, "it is none of relu logistic tanh gelu_erf gelu_tanh swish clip hardswish sum add mul", err);
 }
 
+/* Of "src:common:0.25+dst" the next argument and its policy, with what a line says that names none; false at the end. */
+static bool next_argument(kw_scan *scan, kw_word *word, kw_word *argument, kw_word *policy, const char *usual) {
+    if (!kw_scan_field(scan, '+', word)) {
+        return false;
+    }
+    kw_scan rest = {word->at, word->at + word->size};
+    *argument = (kw_word){"", 0};
+    *policy = (kw_word){usual, strlen(usual)};
+    kw_scan_field(&rest, ':', argument);
+    kw_scan_field(&rest, ':', policy);
+    return true;
+}
+
 /* "src:common:0.25+wei:per_oc+dst:common:2": in front (false) those of source and weights, behind (true) that of the destination. */
 static kw_status take_scales(kw_problem *problem, kw_word text, bool behind, kw_error *err) {
     kw_scan scan = {text.at, text.at + text.size};
-    kw_word word;
+    kw_word word, arg, policy;
     kw_status status = KW_OK;
-    while (!status && kw_scan_field(&scan, '+', &word)) {
-        kw_scan rest = {word.at, word.at + word.size};
-        kw_word arg = {"", 0}, policy = {"", 0};
-        kw_scan_field(&rest, ':', &arg);
-        kw_scan_field(&rest, ':', &policy);
+    while (!status && next_argument(&scan, &word, &arg, &policy, "")) {
         bool source = kw_word_is(arg, "src"), weights = kw_word_is(arg, "wei"), result = kw_word_is(arg, "dst");
         bool common = kw_word_is(policy, "common"), channel = kw_word_is(policy, "per_oc") && weights;
         if ((!source && !weights && !result) || (!common && !channel)) {
@@ -149,13 +158,9 @@ static kw_status take_scales(kw_problem *problem, kw_word text, bool behind, kw_
 /* "src:common:5+dst:common:-3*", whose numbers are a run's: in front (false) that of the source, behind (true) that of the destination. */
 static kw_status take_zero_points(kw_problem *problem, kw_word text, bool behind, kw_error *err) {
     kw_scan scan = {text.at, text.at + text.size};
-    kw_word word;
+    kw_word word, arg, policy;
     kw_status status = KW_OK;
-    while (!status && kw_scan_field(&scan, '+', &word)) {
-        kw_scan rest = {word.at, word.at + word.size};
-        kw_word arg = {"", 0}, policy = {"common", 6};
-        kw_scan_field(&rest, ':', &arg);
-        kw_scan_field(&rest, ':', &policy);
+    while (!status && next_argument(&scan, &word, &arg, &policy, "common")) {
         bool result = kw_word_is(arg, "dst");
         if ((!result && !kw_word_is(arg, "src")) || !kw_word_is(policy, "common")) {
             return kw_fail(err, KW_ILLEGAL, "benchdnn line: zero point \"%.*s\" has no counterpart here; use src or dst with common",
