@@ -274,7 +274,7 @@ KW_DEVICE kw_place kw_place_of(const kw_gpu_args *a, kw_i64 element) {
     p.channel = element - p.row * channels;
 #endif
 #endif
-#if KW_PITCHED
+#if KW_PITCHED && KW_OP == KW_OP_GEMM
     p.element = kw_pitched_place(a, element);
 #endif
     return p;

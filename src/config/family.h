@@ -86,7 +86,7 @@ typedef struct kw_copy {
 typedef struct kw_turning {
     bool is;
     bool result_first;    /* the kernel's own stages write the result as the problem has it */
-    bool none;            /* they read and write all tensors so; of w there may be a copy all the same (kw_turned_weights) */
+    bool none;            /* they read and write all tensors so: there are no such stages */
     int64_t copies_bytes; /* of launch.shared_bytes, those of the copies */
     kw_turn stage[KW_STAGE_MAX];
     kw_copy copy[KW_TENSOR_COUNT + KW_EXTRA_MAX]; /* as kw_turn.tensor counts */

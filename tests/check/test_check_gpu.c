@@ -116,6 +116,7 @@ static const row bulk[] = {
 #define PINGPONG TURNS "pipe=pingpong wave_m=4 wave_groups=2 "
 #define THIN "vec_c=1 " PINGPONG
 #define SPOTS "vec_a=1 vec_b=1 vec_c=1 "
+#define PLANES "spec=filter1x1_stride1_pad0 "
 #define MANY "n6 c72 k136 i31x32 f1x3 p0x1"
 #define HALF "n3 c72 k136 i31x32 f1x3 p0x1"
 #define FEW "n1 c72 k136 i31x32 f1x3 p0x1"
@@ -152,6 +153,12 @@ static const row overlapped[] = {
      {"n1 c5 k70 i9x10 f3x2 p1x0 s3x2 d2x3", "n2 c4 k8 i16x16 f4x4 s4x4"}},
     {"nd", "bf16", SPOTS COOPERATIVE "ndim=3 tile_m=128 tile_n=64 inst_n=64 stages=3", {"n1 c3 k40 i6x7x9 f3x3x3 p1x1x1 s1x2x2"}},
     {"nfdw", "bf16", COOPERATIVE "tile_m=128 tile_n=128 inst_n=128 stages=3 split_k=0", {"n2 g3 c192 k384 i9x8 f3x3 p1x1 s1x2"}},
+    {"nfd", "bf16", PLANES COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=4", {"n2 c128 k136 i7x8 f1x1", "n2 c64 k72 i14x28 f1x1"}},
+    {"nfdw",
+     "fp16",
+     PLANES PINGPONG "tile_m=64 tile_n=128 inst_n=128 stages=6 split_k=0",
+     {"n3 c72 k136 i8x15 f1x1", "n1 c640 k64 i4x6 f1x1"}},
+    {"nfdw", "bf16", PLANES COOPERATIVE "ndim=1 tile_m=128 tile_n=64 inst_n=64 stages=3", {"n2 g2 c128 k128 i72 f1"}},
     {"ng", "bf16", COOPERATIVE "tile_m=128 tile_n=256 inst_n=256 stages=4", {STEPS}},
     {"ng", "bf16", THIN "layout=rrr epi=turned tile_m=16 tile_n=64 inst_n=16 stages=3", {STEPS}},
     {"ng", "fp16", THIN "layout=ccr epi=default tile_m=64 tile_n=32 inst_n=32 stages=2 split_k=2", {STEPS}},
@@ -424,7 +431,7 @@ typedef struct player {
     kw_code code;
     kw_compiler compiler;
     kw_cache *cache;
-    size_t checked, failures, configs, fused, fused_weights, fused_good, turned, turned_good, products, pitched_good;
+    size_t checked, failures, configs, fused, fused_weights, fused_good, turned, turned_good, products, pitched_good, pitched_images;
     bool pitched_only;
     special_tally special;
 } player;
@@ -591,6 +598,35 @@ static void check_config(player *p, const kw_config *config, const char *head, c
     }
 }
 
+static bool is_overlapped(const row *r) {
+    return strstr(r->axes, "pipe=cooperative") || strstr(r->axes, "pipe=pingpong");
+}
+
+/* Channels, or channels first pixels, in larger tensors. */
+static void check_pitched_images(player *p, const kw_config *config, const char *head, const char *sizes) {
+    static const char *const first[] = {"ngcw", "ngchw", "ngcdhw"};
+    bool as_is = kw_word_is(kw_config_axis_word(config, "spec"), "filter1x1_stride1_pad0");
+    const char *behind = as_is ? " ldxc136 ldyc144 ldyn160000 epilogue=add" : " ldxw520 ldyw536 ldxn2000000", *const words[PROBLEMS_MAX] = {
+                                                                                                                  sizes};
+    char text[256], front[64];
+    kw_problem problem;
+    kw_config special;
+    kw_error err = {0};
+    snprintf(front, sizeof front, "%.*s %s", (int)(strrchr(head, ' ') - head), head,
+             as_is ? first[kw_config_axis(config, "ndim", 2) - 1] : strrchr(head, ' ') + 1);
+    behind = config->op == KW_CONV_BWD_WEIGHT && as_is ? " ldxc136 ldyc144" : behind;
+    snprintf(text, sizeof text, "%s %s%s", front, sizes, behind);
+    if (kw_problem_parse(&problem, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    if (kw_config_serves(&special, config, &problem, p->backend->target(p->device), &err) == KW_OK) {
+        p->pitched_images++;
+        check_kernel(p, &special, front, words, behind);
+    } else if (!strstr(err.text, "rule pitches")) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
 static void check_conv(player *p, const row *r, const char *op, int arch) {
     static const char *const spatial[] = {"nwgc", "nhwgc", "ndhwgc"};
     const char *const lists[4] = {r->axes, instruction(r->dtype, arch), plain, ""};
@@ -599,7 +635,15 @@ static void check_conv(player *p, const row *r, const char *op, int arch) {
     snprintf(head, sizeof head, "conv.igemm %s %s", op, r->dtype);
     config_of(&config, head, lists);
     snprintf(problem, sizeof problem, "%s %s %s", op, r->dtype, spatial[kw_config_axis(&config, "ndim", 2) - 1]);
-    check_config(p, &config, problem, r->problems);
+    if (is_overlapped(r) && strstr(r->axes, PLANES)) { /* they have no other tensors */
+        check_first(p, &config, problem, r->problems);
+        check_first(p, &config, problem, r->problems);
+    } else {
+        check_config(p, &config, problem, r->problems);
+    }
+    if (is_overlapped(r)) {
+        check_pitched_images(p, &config, problem, r->problems[0]);
+    }
 }
 
 /* Products in larger matrices, as vectors of 16 or none allow: shared operands, gaps between lines and between matrices, lines of one result

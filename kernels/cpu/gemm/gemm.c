@@ -37,6 +37,9 @@ static product product_of(const kw_kernel_args *a) {
     p.a_batch = p.depth * KW_BYTES, p.a_row = a->groups * p.a_batch, p.a_deep = KW_BYTES;
     p.c_batch = p.columns * KW_OUT_BYTES, p.c_row = a->groups * p.c_batch;
     p.b_batch = a->k * a->c;
+#ifdef KW_PITCHED
+    p.a_row = (KW_BACKWARD ? a->y_step : a->x_step)[3] * KW_BYTES, p.c_row = (KW_BACKWARD ? a->x_step : a->y_step)[3] * KW_OUT_BYTES;
+#endif
 #else
     p = (product){.a = a->x, .b = a->w, .c = a->y, .batches = a->batch, .rows = a->gm, .columns = a->gn, .depth = a->gk};
     p.a_row = (a->params.a_columns ? 1 : a->line_step[0]) * KW_BYTES, p.a_deep = (a->params.a_columns ? a->line_step[0] : 1) * KW_BYTES;
@@ -63,9 +66,13 @@ static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
 
 /* The first byte of a row of A: of a strided convolution, the pixel that output pixel number row reads. */
 static const char *row_of(const kw_kernel_args *a, const product *p, kw_i64 row) {
-#if KW_POINTWISE && !KW_BACKWARD
+#if KW_POINTWISE && (!KW_BACKWARD || defined(KW_PITCHED))
     kw_i64 w = row % a->out[2], h = row / a->out[2] % a->out[1], rest = row / (a->out[2] * a->out[1]);
     kw_i64 d = rest % a->out[0], n = rest / a->out[0];
+#ifdef KW_PITCHED
+    const kw_i64 *step = KW_BACKWARD ? a->y_step : a->x_step, *stride = a->stride; /* backward: 1 */
+    return p->a + (n * step[0] + d * stride[0] * step[1] + h * stride[1] * step[2] + w * stride[2] * step[3]) * KW_BYTES;
+#endif
     row = ((n * a->in[0] + d * a->stride[0]) * a->in[1] + h * a->stride[1]) * a->in[2] + w * a->stride[2];
 #endif
     (void)a;

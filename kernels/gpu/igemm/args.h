@@ -18,8 +18,6 @@ KW_PARAMS_FIT(kw_igemm_params);
 /* The same of pipe=cooperative and pingpong with spec=filter1x1_stride1_pad0 (gpu/igemm/planes.h), where pixels are contiguous in x and y. */
 #define KW_PLANES_A_BY_ROWS(op) ((op) == KW_OP_CONV_BWD_DATA)
 #define KW_PLANES_B_BY_ROWS(op) ((op) != KW_OP_CONV_BWD_WEIGHT)
-/* There, channels whose pixels begin at a multiple of 16 bytes from each other: so many apart. */
-#define KW_PLANES_APART(pixels) (8 / (((pixels) | 8) & -((pixels) | 8)))
 /* pipe=cooperative and pingpong, backward data. The lowest position of y that pixel 0 of x and those of its spot or phase meet, which is the
  * first that copies walk from; reach: positions of x from the first tap to the last. And the farthest from it, of `each` pixels. */
 #define KW_SPOT_BITS 16

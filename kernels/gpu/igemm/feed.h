@@ -279,6 +279,8 @@ KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int ro
 #endif
 #if KW_SPOTS
     return (kw_i64)row * kw_spots_cols(a);
+#elif KW_PITCHED
+    return row * (KW_DATA ? a->x_step[3] : a->y_step[3]); /* pixels lie one distance apart */
 #else
     return row * a->groups * (KW_DATA ? a->c : a->k);
 #endif

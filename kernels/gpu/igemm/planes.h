@@ -6,11 +6,8 @@
  *   bwd_data     c      pixels    k               w, rows contiguous        y, columns contiguous        x (pixel, c, image)
  *   bwd_weight   k      c         image, pixels   y (pixel, k, image)       x (pixel, c, image)          w (c, -, k)
  *
- * Bulk copies want channels that begin at multiples of 16 bytes. Where an image's pixels are no such multiple, every second, fourth or eighth
- * channel does (KW_PLANES_APART): the map's lines are so many channels together, and a copy begins a channel's pixels further on in the
- * line for each of them. The depths of a step are then ordered by the remainder first, and so the weights': of bwd_data by their
- * map (c, remainder, k), of forward by a stage that packs them (turned.c). Behind a channel's last pixel such a copy has the next channel's first
- * ones: columns that are not stored. Groups are products of their own, as in gpu/igemm/feed.h; kw_work.batch counts images, then groups. */
+ * Bulk copies want channels that begin at multiples of 16 bytes: images of whole 8 pixels, or pitches (KW_PITCHED) that are such. Groups are
+ * products of their own, as in gpu/igemm/feed.h; kw_work.batch counts images, then groups. */
 #ifndef KW_IGEMM_PLANES_H
 #define KW_IGEMM_PLANES_H
 
@@ -19,7 +16,7 @@
 typedef struct kw_feed {
     int row, col, k; /* of the tile; of the step, in channels, for bwd_weight in pixels */
     int image, group;
-    int pixels, apart;
+    int pixels;
 } kw_feed;
 
 KW_DEVICE int kw_plane_pixels(const kw_gpu_args *a) { return (int)(a->out[0] * a->out[1] * a->out[2]); }
@@ -40,7 +37,6 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     f->row = work->row;
     f->col = work->col;
     f->pixels = kw_plane_pixels(a);
-    f->apart = KW_PLANES_APART(f->pixels);
     f->group = kw_plane_group(a, work);
     f->k = work->first * KW_TILE_K;
 #if KW_WEIGHT
@@ -62,25 +58,18 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 }
 #else
 KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
-    char *second = to + KW_STAGE_BYTES_A;
-    int depth = (int)(KW_DATA ? a->k : a->c), lines = KW_TILE_K / f->apart, line = (f->group * depth + f->k) / f->apart;
+    int line = f->group * (int)(KW_DATA ? a->k : a->c) + f->k;
     (void)work;
 #if KW_DATA
     KW_UNROLL
-    for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS) {
-        KW_ROLLED
-        for (int rest = 0; rest < f->apart; rest++)
-            kw_tensor_load3(to + i * 128 + rest * lines * 128, &a->map[KW_A], bar, f->row + i, rest, line);
-    }
+    for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS)
+        kw_tensor_load3(to + i * 128, &a->map[KW_A], bar, f->row + i, 0, line);
 #else
     kw_tensor_load3(to, &a->map[KW_A], bar, f->k, f->group * (int)a->k + f->row, 0);
 #endif
     KW_UNROLL
-    for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS) {
-        KW_ROLLED
-        for (int rest = 0; rest < f->apart; rest++)
-            kw_tensor_load3(second + i * 128 + rest * lines * 128, &a->map[KW_B], bar, f->col + i + rest * f->pixels, line, f->image);
-    }
+    for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
+        kw_tensor_load3(to + KW_STAGE_BYTES_A + i * 128, &a->map[KW_B], bar, f->col + i, line, f->image);
     f->k += KW_TILE_K;
 }
 #endif
@@ -106,7 +95,12 @@ KW_DEVICE int kw_plane_channel(const kw_gpu_args *a, const kw_work *work, int ro
 KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
     kw_i64 channel = kw_plane_channel(a, work, row);
     *ok &= work->row + row < kw_plane_channels(a);
+#if KW_PITCHED && !KW_WEIGHT
+    const kw_i64 *step = KW_DATA ? a->x_step : a->y_step;
+    return kw_plane_image(a, work) * step[0] + channel * step[4];
+#else
     return KW_WEIGHT ? channel * a->c : (kw_plane_image(a, work) * a->groups * kw_plane_channels(a) + channel) * kw_plane_pixels(a);
+#endif
 }
 
 KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, int *cols) {

@@ -31,7 +31,7 @@ KW_DEVICE void kw_lines_start(kw_lines *lines, const kw_gpu_args *a, const kw_wo
         kw_extras_load_some(&lines->of[half], a, at, 1, KW_OF_ONE | KW_OF_CHANNEL, 0);
 #else
 #if KW_PITCHED
-        at.row = work->batch * a->gm + work->row + row;
+        at.row = (KW_OP == KW_OP_GEMM ? work->batch * a->gm : 0) + work->row + row;
 #else
         at.row = KW_OP == KW_OP_CONV_BWD_WEIGHT ? 0 : kw_place_of(a, lines->at[half]).row;
 #endif
@@ -63,7 +63,7 @@ KW_DEVICE void kw_residual_load(kw_residual *r, const kw_gpu_args *a, const kw_w
     int cols, col = kw_lane() % 8 * 8, aligned = 1;
     kw_i64 col_at = kw_result_col(a, work, first_col, &cols) + col;
 #if KW_PLANES_RESULT
-    aligned = kw_plane_pixels(a) % 8 == 0;
+    aligned = kw_plane_pixels(a) % 8 == 0; /* whole runs, which begin at multiples of 16 bytes */
 #endif
     KW_UNROLL
     for (int i = 0; i < 4; i++) {

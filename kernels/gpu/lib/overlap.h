@@ -440,37 +440,6 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
 }
 #endif
 
-#if KW_PLANES_RESULT
-/* Of channels whose pixels begin at no multiple of 16 bytes: runs of a row that they begin at. A wave has 16 rows. */
-KW_DEVICE void kw_piece_store_runs(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col,
-                                   const int run) {
-    const int runs = KW_PIECE / run, rows = runs < KW_WAVE ? KW_WAVE / runs : 1;
-    int col = kw_lane() % runs * run, cols;
-    kw_i64 first = kw_result_col(a, work, first_col, &cols);
-    KW_ROLLED
-    for (int i = runs < KW_WAVE ? kw_lane() / runs : 0; i < 16; i += rows) {
-        int row = kw_wave() % 4 * 16 + i, ok = 1;
-        char *to = kw_result(a) + (kw_result_row(a, work, first_row + row, &ok) + first) * 2;
-        KW_UNROLL
-        for (int more = 0; more < KW_PIECE; more += KW_WAVE * run) {
-            int at = col + more;
-            kw_u32 w[2];
-            kw_load_run(w, piece + kw_piece_at(row, at / 8) + at % 8 * 2, run * 2);
-            if (ok && at < cols) kw_store_run(to + at * 2, w, run * 2);
-        }
-    }
-}
-
-KW_DEVICE void kw_piece_store_plane(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
-    if (kw_plane_pixels(a) % 4 == 0)
-        kw_piece_store_runs(a, work, piece, first_row, first_col, 4);
-    else if (kw_plane_pixels(a) % 2 == 0)
-        kw_piece_store_runs(a, work, piece, first_row, first_col, 2);
-    else
-        kw_piece_store_runs(a, work, piece, first_row, first_col, 1);
-}
-#endif
-
 #if KW_STORES_FIRST
 /* Of the result, positions of an image; and a lane's 8 rows of a piece, the first one's number among all pixels. */
 KW_DEVICE int kw_first_positions(const kw_gpu_args *a) {
@@ -523,9 +492,6 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
     rows = kw_feed_strides(a) == 1;
 #endif
     bulk = rows && !KW_ALIGNS && !KW_STORES_FIRST;
-#if KW_PLANES_RESULT
-    bulk = kw_plane_pixels(a) % 8 == 0;
-#endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int boxes = bulk; /* of this piece; a group of copies is counted all the same, so that the wait for a piece's last reader holds */
@@ -565,9 +531,6 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
 #if KW_ALIGNS
             kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
-#endif
-#if KW_PLANES_RESULT
-            if (!bulk) kw_piece_store_plane(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
 #if KW_STORES_FIRST
             if (rows) kw_piece_store_first(a, work, piece, first_row + i * KW_INST_M, col, image);

@@ -70,7 +70,7 @@ KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
 #if KW_EPILOGUE
         kw_finish_element(kw_result(&args), &args, at, sum);
 #else
-#if KW_PITCHED
+#if KW_PITCHED && KW_OP == KW_OP_GEMM
         at = kw_pitched_place(&args, at);
 #endif
         kw_store(kw_result(&args), at, sum);

@@ -5,6 +5,7 @@
 
 #include "base/math.h"
 #include "cpu/gemm/args.h"
+#include "problem/tensors/pitch.h"
 
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
 
@@ -36,7 +37,20 @@ static bool bwd_data_is_whole(const kw_rule_case *c) {
     return c->problem->op != KW_CONV_BWD_DATA || (!strided(d) && same);
 }
 
+static kw_tensor source_of(const kw_problem *problem) {
+    return problem->op == KW_CONV_FWD ? KW_X : KW_Y;
+}
+
+static bool pitches_are_read(const kw_rule_case *c) {
+    const int64_t most = (int64_t)1 << 48;
+    const kw_problem *p = c->problem;
+    return kw_problem_is_dense(p) || (p->layout == KW_CHANNELS_LAST && kw_problem_pixels_are_even(p, kw_problem_result(p)) &&
+                                      kw_problem_elements(p, KW_X) <= most && kw_problem_elements(p, KW_Y) <= most);
+}
+
 static const kw_rule fits_rules[] = {
+    {"pitches", "tensors with pitches have channels last, pixels of the result one distance apart, and with gaps at most 2^48 elements",
+     pitches_are_read},
     {"filter_1", "the filter must be 1 on all axes", filter_is_one},
     {"no_padding", "padding must be 0 on both sides", nothing_is_padded},
     {"bwd_data_whole", "backward data needs stride 1 and an output as large as the input", bwd_data_is_whole},
@@ -48,6 +62,7 @@ static void launch_rows(const kw_config *config, const kw_problem *problem, cons
     const kw_conv_dims *d = &problem->conv;
     bool forward = problem->op == KW_CONV_FWD, cropped = false;
     int64_t out[3], src = forward ? d->c : d->k;
+    bool dense = kw_problem_is_dense(problem);
     kw_problem_output(out, problem);
     for (int axis = 0; axis < 3; axis++) {
         cropped |= out[axis] != d->in[axis];
@@ -57,8 +72,8 @@ static void launch_rows(const kw_config *config, const kw_problem *problem, cons
         .rows = d->n * out[0] * out[1] * out[2],
         .columns = (forward ? d->k : d->c) / d->g,
         .depth = src / d->g,
-        .a_row = src * (int64_t)kw_dtype_size(problem->dtype),
-        .copies = strided(d) || cropped,
+        .a_row = (dense ? src : kw_problem_image(problem, source_of(problem)).step[0]) * (int64_t)kw_dtype_size(problem->dtype),
+        .copies = strided(d) || cropped || !(dense || kw_problem_pixels_are_even(problem, source_of(problem))),
     };
     kw_gemm_launch(&product, config, target, result);
 }
@@ -127,6 +142,8 @@ const kw_family kw_family_conv_pointwise = {
     .fuses = true,
     .quantized = true,
     .tiles = true,
+    .pitched = true,
+    .pitched_text = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,

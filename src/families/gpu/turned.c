@@ -102,11 +102,6 @@ static void turn_extras(const kw_problem *problem, const kw_target *target, kw_l
     }
 }
 
-void kw_turned_weights(const kw_turn *turn, const kw_target *target, kw_launch *launch) {
-    place_copy(turn, true, launch);
-    insert_turn(turn, 0, true, target, launch);
-}
-
 void kw_turned_launch(kw_launch_own *own, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     if (!config->wants.first) {
         own(config, problem, target, launch);

@@ -10,8 +10,6 @@ typedef void kw_launch_own(const kw_config *config, const kw_problem *problem, c
 /* launch() of a family whose own is for channels-last problems: of others, with stages that turn what it reads before and what it writes
  * behind it. */
 void kw_turned_launch(kw_launch_own *own, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
-/* For such an own launch() that has set launch->turning.none: the copy of w that it reads, by one turn, as packed weights. */
-void kw_turned_weights(const kw_turn *turn, const kw_target *target, kw_launch *launch);
 /* Of KW_FITS, of families that turn. */
 extern const kw_rule kw_turned_rules[];
 

@@ -75,6 +75,17 @@ void kw_problem_steps(int64_t step[KW_STEP_COUNT], const kw_problem *problem, kw
     step[KW_STEP_CHANNEL] = first ? image.step[2] : 1;
 }
 
+bool kw_problem_pixels_are_even(const kw_problem *problem, kw_tensor tensor) {
+    kw_image image = kw_problem_image(problem, tensor);
+    bool first = problem->layout == KW_CHANNELS_FIRST, even = true;
+    int64_t step = first ? image.length : saturated(image.step[0], image.extent[0]);
+    for (int i = first ? 0 : 1; i < (first ? 2 : KW_PITCHES); i++) {
+        even &= image.extent[i] == 1 || image.step[i] == step;
+        step = saturated(step, image.extent[i]);
+    }
+    return even;
+}
+
 static void normalize_image(kw_problem *problem, kw_tensor tensor) {
     kw_image image = dense_image(problem, tensor);
     int64_t step = image.length, *pitch = problem->pitch[tensor];

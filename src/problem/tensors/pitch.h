@@ -23,6 +23,9 @@ kw_image kw_problem_image(const kw_problem *problem, kw_tensor tensor);
 enum { KW_STEP_IMAGE, KW_STEP_PLANE, KW_STEP_ROW, KW_STEP_COLUMN, KW_STEP_CHANNEL, KW_STEP_COUNT };
 void kw_problem_steps(int64_t step[KW_STEP_COUNT], const kw_problem *problem, kw_tensor tensor);
 
+/* Whether pixels of a channels-last tensor are one distance apart in all images, or those of each channel of a channels-first one lie together. */
+bool kw_problem_pixels_are_even(const kw_problem *problem, kw_tensor tensor);
+
 kw_matrix kw_problem_matrix(const kw_problem *problem, kw_tensor tensor);
 
 /* Whether no pitch says anything. Inline: each look-up of a plan asks. */

@@ -7,6 +7,7 @@
 #include "families/gpu/mma/rules.h"
 #include "families/gpu/turned.h"
 #include "gpu/igemm/args.h"
+#include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
@@ -190,6 +191,10 @@ static bool planes_first(const kw_rule_case *c) {
     return !kw_mma_planes(c->decoded) || c->problem->layout == KW_CHANNELS_FIRST;
 }
 
+static bool igemm_pitches(const kw_rule_case *c) {
+    return kw_problem_is_dense(c->problem) || kw_mma_image_pitches(c->decoded, c->problem);
+}
+
 static bool planes_groups(const kw_rule_case *c) {
     return !kw_mma_planes(c->decoded) || kw_mma_planes_have_groups(c->problem);
 }
@@ -226,9 +231,15 @@ static const kw_rule igemm_fits_rules[] = {
     {"planes_groups",
      "spec=filter1x1_stride1_pad0 of pipe=cooperative and pingpong has one group, or groups of whole blocks of 64 channels", planes_groups},
     {"planes_aligned",
-     "of images that are no multiple of 8 pixels, spec=filter1x1_stride1_pad0 of pipe=cooperative and pingpong has no "
-     "conv_bwd_weight, and conv_fwd of c/g a multiple of 64; spec=default serves any, by turned copies",
+     "spec=filter1x1_stride1_pad0 of pipe=cooperative and pingpong has images of whole 8 pixels, as bulk copies want channels at multiples "
+     "of "
+     "16 bytes; spec=default serves any, by turned copies",
      planes_aligned},
+    {"pitches",
+     "tensors with pitches are for pipe=cooperative and pingpong with vectors of 8: channels last, or first with "
+     "spec=filter1x1_stride1_pad0; steps of whole 8 elements; pixels one distance apart in results, in y of conv_bwd_weight, and channels "
+     "first; conv_bwd_data with stride 1; parts of the depth in conv_bwd_weight alone",
+     igemm_pitches},
     {"tiles_counted", KW_TILES_COUNTED_WHY, igemm_tiles_counted},
     {0},
 };
@@ -259,7 +270,7 @@ void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const k
         describe_igemm_operands(config, &mma, problem, launch);
     }
     if (kw_mma_planes(&mma)) {
-        kw_mma_plane_maps(&mma, problem, target, launch);
+        kw_mma_plane_maps(&mma, problem, launch);
     } else if (kw_mma_overlaps(&mma)) {
         kw_mma_image_maps(&mma, problem, launch);
     }
@@ -284,6 +295,8 @@ const kw_family kw_family_conv_igemm = {
     .kind = KW_KIND_GPU,
     .fuses = true,
     .turns = true,
+    .pitched = true,
+    .pitched_text = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = igemm_axes,

@@ -4,6 +4,7 @@
 
 #include "base/math.h"
 #include "gpu/igemm/args.h"
+#include "problem/tensors/pitch.h"
 #define KW_CEIL kw_ceil_div
 #include "gpu/lib/resources.h"
 
@@ -53,6 +54,25 @@ bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem) {
         good &= axis_is_walked(mma, problem, axis, d->stride[axis]);
     }
     return good && (problem->op != KW_CONV_BWD_DATA || kw_mma_aligns(mma) || count_phases(d) <= KW_PHASES_MAX);
+}
+
+/* All steps are whole runs of 16 bytes, and below what a map holds. */
+static bool steps_are_aligned(const kw_problem *problem, kw_tensor tensor) {
+    kw_image image = kw_problem_image(problem, tensor);
+    bool good = true;
+    for (int i = problem->layout == KW_CHANNELS_FIRST ? 2 : 0; i < KW_PITCHES; i++) {
+        good &= image.extent[i] == 1 || (image.step[i] % 8 == 0 && image.step[i] < KW_BULK_STEP_MAX / 4);
+    }
+    return good;
+}
+
+bool kw_mma_image_pitches(const kw_mma *mma, const kw_problem *problem) {
+    bool data = problem->op == KW_CONV_BWD_DATA, weight = problem->op == KW_CONV_BWD_WEIGHT, planes = kw_mma_planes(mma);
+    bool text = kw_mma_overlaps(mma) && !kw_mma_aligns(mma) && (problem->layout == KW_CHANNELS_LAST || planes);
+    bool parts = mma->split_k <= 1 || weight, moves = !data || count_phases(&problem->conv) == 1;
+    bool x = kw_problem_pixels_are_even(problem, KW_X) || !(data || planes),
+         y = kw_problem_pixels_are_even(problem, KW_Y) || (data && !planes);
+    return text && parts && moves && x && y && steps_are_aligned(problem, KW_X) && steps_are_aligned(problem, KW_Y);
 }
 
 static int64_t volume(const int64_t extent[3]) {
@@ -149,6 +169,8 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
 /* Runs of `pixels` pixels, 64 channels of each. each: as image_walk() has it. */
 static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, int32_t pixels, const int64_t each[3]) {
     const kw_conv_dims *d = &problem->conv;
+    kw_image image = kw_problem_image(problem, tensor);
+    bool dense = kw_problem_is_dense(problem); /* then rows may be those of a copy */
     int64_t stride = kw_mma_row_bytes(mma, tensor == KW_X ? d->c : d->k);
     kw_map map = {.tensor = tensor,
                   .dtype = mma->dtype,
@@ -160,20 +182,22 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
     for (int i = 0; i < mma->ndim; i++) {
         walk w = image_walk(problem, 2 - i, each[2 - i]);
         map.extent[i + 1] = w.extent;
-        map.stride[i] = stride;
+        map.stride[i] = dense ? stride : image.step[i] * mma->bytes;
         map.low[i] = (int32_t)w.low;
         map.count[i] = (int32_t)w.count;
         map.step[i] = (int32_t)w.step;
         stride *= w.extent;
     }
     map.extent[mma->ndim + 1] = d->n;
-    map.stride[mma->ndim] = stride;
+    map.stride[mma->ndim] = dense ? stride : image.step[3] * mma->bytes;
     return map;
 }
 
 /* A tensor with pixels as rows. */
-static kw_map pixel_rows(const kw_mma *mma, kw_tensor tensor, kw_dtype dtype, int64_t channels, int64_t pixels) {
-    const int64_t extent[3] = {channels, pixels, 1}, row = kw_mma_row_bytes(mma, channels), stride[2] = {row, pixels * row};
+static kw_map pixel_rows(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, kw_dtype dtype, int64_t pixels) {
+    int64_t channels = tensor == KW_X ? problem->conv.c : problem->conv.k, row = kw_mma_row_bytes(mma, channels);
+    row = kw_problem_is_dense(problem) ? row : kw_problem_image(problem, tensor).step[0] * (int64_t)kw_dtype_size(dtype);
+    const int64_t extent[3] = {channels, pixels, 1}, stride[2] = {row, pixels * row};
     return kw_mma_box_map(tensor, dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1});
 }
 
@@ -204,7 +228,7 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
     kw_problem_output(out, problem);
     switch (problem->op) {
     case KW_CONV_BWD_WEIGHT:
-        launch->map[0] = pixel_rows(mma, KW_Y, mma->dtype, d->k, d->n * volume(out));
+        launch->map[0] = pixel_rows(mma, problem, KW_Y, mma->dtype, d->n * volume(out));
         launch->map[1] = image_map(mma, problem, KW_X, mma->tile[2], spot);
         launch->map[2] = filter_map(mma, mma->output, d, KW_SLAB_ELEMENTS);
         break;
@@ -216,12 +240,12 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
             launch->map[1] = filter_map(mma, mma->dtype, d, KW_SLAB_ELEMENTS);
         }
         launch->map[0] = image_map(mma, problem, KW_Y, mma->tile[0], spot);
-        launch->map[2] = pixel_rows(mma, KW_X, mma->output, d->c, d->n * volume(d->in));
+        launch->map[2] = pixel_rows(mma, problem, KW_X, mma->output, d->n * volume(d->in));
         break;
     default:
         launch->map[0] = image_map(mma, problem, KW_X, mma->tile[0], spot);
         launch->map[1] = filter_map(mma, mma->dtype, d, mma->tile[1]);
-        launch->map[2] = pixel_rows(mma, KW_Y, mma->output, d->k, d->n * volume(out));
+        launch->map[2] = pixel_rows(mma, problem, KW_Y, mma->output, d->n * volume(out));
         break;
     }
     if (!kw_mma_stores_boxes(mma)) {

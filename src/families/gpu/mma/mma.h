@@ -112,6 +112,7 @@ typedef struct kw_mma {
     kw_dtype dtype, output; /* of the operands, of the result */
     bool fused;             /* it has an epilogue */
     bool row_groups;        /* it is for grouped products */
+    bool one_part;          /* its depth is never divided */
     int32_t ndim, layout;   /* of a convolution; of a GEMM, else 0 */
     int32_t bytes;          /* of an element of the operands */
     int32_t tile[3], wave[3], inst[3];
@@ -194,11 +195,13 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem);
 /* Whether bulk copies can walk over the problem's image: groups, strides, and the bits of what bounds it and of taps' offsets. */
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem);
 /* The same with kw_mma_planes(), behind kw_mma_launch(). */
-void kw_mma_plane_maps(const kw_mma *mma, const kw_problem *problem, const kw_target *target, kw_launch *launch);
+void kw_mma_plane_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *launch);
 kw_mma_grid kw_mma_plane_grid(const kw_mma *mma, const kw_problem *problem);
 /* Whether its groups are whole blocks of channels; and whether its maps can describe images of so many pixels. */
 bool kw_mma_planes_have_groups(const kw_problem *problem);
 bool kw_mma_planes_are_aligned(const kw_problem *problem);
+/* Whether maps can describe a convolution's tensors with pitches, and the text the result's addresses. */
+bool kw_mma_image_pitches(const kw_mma *mma, const kw_problem *problem);
 /* Stages, blocks, workspace and the params of kernels/gpu/lib/work_params.h. */
 /* With kw_mma_aligns(), behind kw_mma_launch() and with the maps of both operands: the stage that copies them, so many rows of each, and
  * maps of the copies. Of a product the maps say what is copied. */

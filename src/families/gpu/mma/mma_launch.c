@@ -60,7 +60,7 @@ static int64_t splits_of_rounds(const kw_mma *mma, const kw_mma_grid *grid, int6
 
 /* For split_k=0 of other blocks: as many parts as give each multiprocessor two, but no part of fewer than four steps. */
 static int64_t splits_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, const kw_target *target, int64_t resident) {
-    if (mma->split_k || mma->row_groups) { /* where the depth is one part always */
+    if (mma->split_k || mma->one_part) {
         return kw_max(1, mma->split_k);
     }
     if (kw_mma_overlaps(mma)) {

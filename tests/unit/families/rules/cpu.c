@@ -83,6 +83,8 @@ static const rule_example any_groups_weight_rows[] = {
 
 static const rule_example pointwise_rows[] = {
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 s2x2"},
+    {"pitches", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc n2 c8 k8 i9x9 f1x1 ldyh200"},
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc n2 c8 k8 i9x9 f1x1 ldxh200 ldyw9"},
     {"filter_1", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f3x3"},
     {"no_padding", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 p0x0:1x1"},
     {"bwd_data_whole", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc c8 k8 i9x9 f1x1 s2x2"},
