@@ -7,6 +7,7 @@ local tiles = {
     { "cooperative", "128x256x64", 4 }, { "pingpong", "128x128x64", 6 }, { "cooperative", "256x128x64", 4 },
     { "cooperative", "128x192x64", 5 }, { "pingpong", "64x256x64", 5 }, { "pingpong", "128x192x64", 5 },
     { "cooperative", "128x64x64", 4 }, { "pingpong", "64x64x64", 8 }, { "pingpong", "128x64x64", 8 }, { "pingpong", "64x64x64", 6 },
+    { "cooperative", "256x64x64", 5 },
 }
 -- Where the depth may be divided among blocks: of gradients of weights, of the other directions, of products.
 local divided = {
@@ -40,17 +41,21 @@ local thin = {
     turned = {
         { "pingpong", "16x64x64", 8 }, { "pingpong", "16x128x64", 6 }, { "pingpong", "32x64x64", 8 }, { "pingpong", "32x128x64", 5 },
         { "pingpong", "64x64x64", 7 }, { "pingpong", "64x128x64", 8 }, { "pingpong", "96x64x64", 5 }, { "pingpong", "96x128x64", 8 },
-        { "cooperative", "128x128x64", 7 },
+        { "cooperative", "128x128x64", 7 }, { "cooperative", "32x128x64", 8 }, { "cooperative", "64x128x64", 8 }, { "cooperative", "64x256x64", 5 },
     },
     default = {
         { "pingpong", "64x16x64", 8 }, { "pingpong", "128x16x64", 6 }, { "pingpong", "64x32x64", 8 }, { "pingpong", "128x32x64", 5 },
-        { "pingpong", "64x96x64", 5 }, { "pingpong", "128x96x64", 8 },
+        { "pingpong", "64x96x64", 5 }, { "pingpong", "128x96x64", 8 }, { "cooperative", "128x32x64", 8 }, { "cooperative", "128x64x64", 8 },
     },
 }
 
 -- The depth divided among blocks of a cluster: pipeline, tile, tiles in shared memory (even with pingpong), parts of the depth. Products of
 -- either order; results leave from the registers.
 local meeting = {
+    few = { -- what tuning measures: few rows, depths of some thousands
+        { "pingpong", "16x64x64", 8, { 2 } }, { "pingpong", "32x64x64", 8, { 2 } }, { "cooperative", "32x128x64", 5, { 4 } },
+        { "cooperative", "64x128x64", 8, { 2, 4 } },
+    },
     conv_bwd_weight = {
         { "cooperative", "128x256x64", 4, { 4, 8 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } }, { "cooperative", "128x64x64", 4, { 4, 8 } },
         { "pingpong", "64x64x64", 6, { 4, 8 } }, { "pingpong", "64x128x64", 8, { 4, 8 } },
@@ -68,7 +73,7 @@ local meeting = {
     turned = {
         { "pingpong", "16x64x64", 8, { 2 } }, { "pingpong", "32x64x64", 8, { 2, 4 } }, { "pingpong", "64x64x64", 6, { 2, 4, 8 } },
         { "pingpong", "96x64x64", 4, { 2, 4 } }, { "pingpong", "128x64x64", 8, { 2, 4, 8 } }, { "cooperative", "32x128x64", 5, { 2, 4 } },
-        { "cooperative", "64x128x64", 4, { 2, 4, 8 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } },
+        { "cooperative", "64x128x64", 4, { 2, 4, 8 } }, { "cooperative", "64x128x64", 8, { 2, 4 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } },
     },
 }
 
@@ -139,13 +144,13 @@ local function convolutions(op, first, last, meets)
     return out
 end
 
--- Those of a product in all layouts that have any. width: bytes of an element; meets: as above.
+-- Those of a product in all layouts that have any. width: bytes of an element; meets: of those whose blocks meet all, else few.
 local function products(width, meets)
     local out, narrow = {}, width == 1
     for _, layout in ipairs(narrow and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
         local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points("turned"), thin_points("default") }
+        lists[#lists + 1] = meeting_points(meets and meeting.turned or meeting.few, "turned")
         if meets then
-            lists[#lists + 1] = meeting_points(meeting.turned, "turned")
             lists[#lists + 1] = meeting_points(meeting.default, "default")
         end
         for _, list in ipairs(narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists) do
