@@ -209,35 +209,67 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
 #endif
 }
 #else
-/* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
- * becomes zero. Channels that lie side by side are taken a vector at a time, so that many rows are under way from memory at once. */
-static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels, kw_i64 channel) {
-    for (kw_i64 e = 0; e < elements; e += KW_PAIR) {
+#include "cpu/lib/transpose.h"
+
+/* Of a vector of channels, of which count exist, the steps from element e on, one by one. */
+static void kw_pack_lanes(char *to, const char *w, kw_i64 e, kw_i64 elements, kw_i64 element, kw_i64 count, kw_i64 channel) {
+    for (; e < elements; e += KW_PAIR) {
         const char *from = w + e * element * KW_BYTES, *partner = e + 1 < elements ? from + element * KW_BYTES : 0;
-        kw_i64 k = 0;
-        if (channel == 1 && channels >= KW_BLOCK && (KW_PAIR == 1 || partner)) {
-            for (; k < KW_BLOCK; k += KW_LANES, to += KW_VECTOR) {
-#if KW_PAIR == 2
-                kw_vu low = __builtin_convertvector(*(const kw_vh_u *)(from + k * KW_BYTES), kw_vu);
-                kw_vu high = __builtin_convertvector(*(const kw_vh_u *)(partner + k * KW_BYTES), kw_vu);
-                kw_put(to, (kw_vf)(low | high << 16));
-#else
-                kw_put(to, kw_load_x(from + k * KW_BYTES));
-#endif
-            }
-        }
-        for (; k < KW_BLOCK; k++, to += 4) {
+        char *lane = to + e / KW_PAIR * KW_STEP_BYTES;
+        (void)partner;
+        for (kw_i64 k = 0; k < KW_LANES; k++, lane += 4) {
             kw_i64 at = k * channel * KW_BYTES;
 #if KW_PAIR == 2
-            kw_u32 low = k < channels ? *(const kw_u16_u *)(from + at) : 0;
-            kw_u32 high = k < channels && partner ? *(const kw_u16_u *)(partner + at) : 0;
-            *(kw_u32 *)to = low | high << 16;
+            kw_u32 low = k < count ? *(const kw_u16_u *)(from + at) : 0;
+            kw_u32 high = k < count && partner ? *(const kw_u16_u *)(partner + at) : 0;
+            *(kw_u32 *)lane = low | high << 16;
 #else
-            *(float *)to = k < channels ? kw_load_1(from + at) : 0.0f;
+            *(float *)lane = k < count ? kw_load_1(from + at) : 0.0f;
 #endif
         }
     }
-    kw_zero_steps(to, elements);
+}
+
+/* The whole words of a vector of channels whose elements lie side by side: turned in registers, as many at a time as lanes. The last of them
+ * are moved back. */
+static void kw_pack_turned(char *to, const char *w, kw_i64 words, kw_i64 channel) {
+    for (kw_i64 c = 0; c < words; c += KW_LANES) {
+        kw_i64 at = kw_min(c, words - KW_LANES);
+        const char *from = w + at * KW_PAIR * KW_BYTES;
+        if (KW_PAIR == 2)
+            kw_transpose_4(to + at * KW_STEP_BYTES, KW_STEP_BYTES, from, channel * KW_BYTES);
+        else
+            kw_transpose_words(to + at * KW_STEP_BYTES, KW_STEP_BYTES, from, channel * KW_BYTES);
+    }
+}
+
+/* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
+ * becomes zero. Channels that lie side by side are taken a vector at a time, so that many rows are under way from memory at once. */
+static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels, kw_i64 channel) {
+    kw_i64 words = elements / KW_PAIR, vectors = channel == 1 && channels >= KW_BLOCK ? words : 0;
+    for (kw_i64 e = 0; e < vectors * KW_PAIR; e += KW_PAIR) {
+        const char *from = w + e * element * KW_BYTES;
+        for (kw_i64 k = 0; k < KW_BLOCK; k += KW_LANES) {
+            char *step = to + e / KW_PAIR * KW_STEP_BYTES + 4 * k;
+#if KW_PAIR == 2
+            kw_vu low = __builtin_convertvector(*(const kw_vh_u *)(from + k * KW_BYTES), kw_vu);
+            kw_vu high = __builtin_convertvector(*(const kw_vh_u *)(from + (element + k) * KW_BYTES), kw_vu);
+            kw_put(step, (kw_vf)(low | high << 16));
+#else
+            kw_put(step, kw_load_x(from + k * KW_BYTES));
+#endif
+        }
+    }
+    for (kw_i64 k = 0; k < KW_BLOCK; k += KW_LANES) {
+        const char *from = w + k * channel * KW_BYTES;
+        kw_i64 done = vectors;
+        if (!done && element == 1 && words >= KW_LANES && channels >= k + KW_LANES) {
+            kw_pack_turned(to + 4 * k, from, words, channel);
+            done = words;
+        }
+        kw_pack_lanes(to + 4 * k, from, done * KW_PAIR, elements, element, channels - k, channel);
+    }
+    kw_zero_steps(to + (elements + KW_PAIR - 1) / KW_PAIR * KW_STEP_BYTES, elements);
 }
 
 #endif
