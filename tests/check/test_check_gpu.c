@@ -602,25 +602,33 @@ static bool is_overlapped(const row *r) {
     return strstr(r->axes, "pipe=cooperative") || strstr(r->axes, "pipe=pingpong");
 }
 
-/* Channels, or channels first pixels, in larger tensors. */
+/* Channels, or channels first pixels, in larger tensors; every so many kernels. */
 static void check_pitched_images(player *p, const kw_config *config, const char *head, const char *sizes) {
     static const char *const first[] = {"ngcw", "ngchw", "ngcdhw"};
     bool as_is = kw_word_is(kw_config_axis_word(config, "spec"), "filter1x1_stride1_pad0");
-    const char *behind = as_is ? " ldxc136 ldyc144 ldyn160000 epilogue=add" : " ldxw520 ldyw536 ldxn2000000", *const words[PROBLEMS_MAX] = {
-                                                                                                                  sizes};
-    char text[256], front[64];
+    const char *const words[PROBLEMS_MAX] = {sizes};
+    char text[256], front[64], behind[96];
     kw_problem problem;
     kw_config special;
     kw_error err = {0};
+    if (!as_is && p->pitched_images++ % PITCHED_EVERY) {
+        return;
+    }
     snprintf(front, sizeof front, "%.*s %s", (int)(strrchr(head, ' ') - head), head,
              as_is ? first[kw_config_axis(config, "ndim", 2) - 1] : strrchr(head, ' ') + 1);
-    behind = config->op == KW_CONV_BWD_WEIGHT && as_is ? " ldxc136 ldyc144" : behind;
+    snprintf(text, sizeof text, "%s %s", front, sizes);
+    if (kw_problem_parse(&problem, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    const kw_conv_dims *d = &problem.conv;
+    int64_t x = as_is ? d->in[0] * d->in[1] * d->in[2] : d->c, y = as_is ? x : d->k;
+    snprintf(behind, sizeof behind, " ldx%c%d ldy%c%d%s", as_is ? 'c' : 'w', (int)(x / 8 * 8 + 8), as_is ? 'c' : 'w', (int)(y / 8 * 8 + 16),
+             as_is && config->op != KW_CONV_BWD_WEIGHT ? " epilogue=add" : "");
     snprintf(text, sizeof text, "%s %s%s", front, sizes, behind);
     if (kw_problem_parse(&problem, text, &err)) {
         fail_msg("%s: %s", text, err.text);
     }
     if (kw_config_serves(&special, config, &problem, p->backend->target(p->device), &err) == KW_OK) {
-        p->pitched_images++;
         check_kernel(p, &special, front, words, behind);
     } else if (!strstr(err.text, "rule pitches")) {
         fail_msg("%s: %s", text, err.text);
