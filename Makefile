@@ -4,7 +4,7 @@ JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
 PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills check-memory memcheck mutate device-faults test-slurm test-forest test-torch lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills check-memory memcheck mutate device-faults test-slurm test-forest test-torch site lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -75,6 +75,12 @@ test-torch:
 	@cmake --build build -j $(JOBS) --target kernelwright_shared kernelwright_tune_shared kwright
 	@tools/torch.sh build
 
+site:
+	@tools/setup.sh python
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target kernelwright_shared kernelwright_tune_shared kwright
+	@tools/site.sh build
+
 lightgbm:
 	@tools/lightgbm.sh
 
@@ -143,6 +149,7 @@ help:
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make test-torch kernelwright.torch against PyTorch, whose wheel (531 MB, without CUDA) comes from PyPI once'
+	@echo 'make site       docs, docstrings and notebooks, which are executed, as one site searched offline: build/site/index.html'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/results/DATE/bench-*.md'
 	@echo 'make bench-cpu  the library beside oneDNN, OpenBLAS and BLIS on problems drawn anew; BENCH_CPU="--seed 1 --count 3", KW_DNNL for another oneDNN'

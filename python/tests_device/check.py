@@ -85,6 +85,44 @@ def torch_convolutions():
     return "forward, channels last and first, both gradients"
 
 
+@check
+def groups_and_parts():
+    """Grouped products, also in a graph that reads other ends at each replay; views that begin anywhere; slices of channels."""
+    ends = torch.tensor([10, 10, 70], dtype=torch.int32, device=D)
+    x, w = whole(96, 64), whole(3, 64, 80)
+
+    def want():
+        y, begin = torch.zeros(96, 80, device=D, dtype=torch.float64), 0
+        for g, end in enumerate(ends.tolist()):
+            y[begin:end] = x[begin:end].double() @ w[g].double()
+            begin = end
+        return y, begin
+
+    def same(y):
+        exact, rows = want()
+        equal(y[:rows], exact[:rows])
+
+    same(kw.grouped_matmul(x, w, ends, **MODE))
+    same(kw.grouped_matmul(x, w.transpose(1, 2).contiguous().transpose(1, 2), ends, **MODE))
+    out = torch.zeros(96, 80, dtype=x.dtype, device=D)
+    kw.grouped_matmul(x, w, ends, out=out, **MODE)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        kw.grouped_matmul(x, w, ends, out=out, **MODE)
+    for values in ([0, 50, 96], [96, 96, 96], [1, 2, 3]):
+        ends.copy_(torch.tensor(values))
+        graph.replay()
+        same(out)
+    room = whole(96 * 64 + 3)
+    odd = room[3:].view(96, 64)
+    kw.matmul(room[: 96 * 64].view(96, 64), w[0], **MODE)
+    equal(kw.matmul(odd, w[0], **MODE), odd.double() @ w[0].double())
+    refused(lambda: kw.matmul(odd, w[0], copy="never", **MODE), "no multiple of 16 bytes", kw.ArrayError)
+    image, filters = whole(2, 48, 9, 9, like=torch.channels_last)[:, 16:32], whole(8, 16, 3, 3, like=torch.channels_last)
+    equal(kw.conv2d(image, filters, padding=1, **MODE), exact_conv(image, filters, padding=1))
+    return "4 sets of ends, odd addresses, slices"
+
+
 def plans():
     """A product, a convolution and its gradient of w, with their tensors."""
     out = []

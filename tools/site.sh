@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# site.sh [BUILD]: docs/, the docstrings of the Python package and its notebooks, which are executed, as one site that needs no server and is searched
+# offline: BUILD/site/index.html. What makes it comes from PyPI once, into BUILD/site-env; a warning is an error.
+set -eu
+cd "$(dirname "$0")/.."
+build=$(realpath "${1:-build}")
+env=$build/site-env
+source=$build/site-source
+python=${PYTHON:-python3}
+
+KW_PYTHON=wheel tools/python.sh "$build"
+stamp=$("$python" --version; cat python/requirements-site.txt)
+if [ "$(cat "$env/stamp" 2>/dev/null)" != "$stamp" ]; then
+    rm -rf "$env"
+    "$python" -m venv "$env"
+    "$env/bin/pip" install --quiet --disable-pip-version-check -r python/requirements-site.txt
+    echo "$stamp" >"$env/stamp"
+fi
+"$env/bin/pip" install --quiet --disable-pip-version-check --no-deps --force-reinstall "$build"/python-wheel/*.whl
+
+rm -rf "$source"
+mkdir -p "$source"
+cp -r python/site/. docs "$source"
+sed -i 's#](\.\./\.\./\.\./docs/#](../docs/#g' "$source"/notebooks/*.md # docs lie beside them there
+"$env/bin/python" - >"$source/api.md" <<'PY'
+import kernelwright as kw
+
+print("# Python API\n\n```{eval-rst}\n.. currentmodule:: kernelwright\n")
+for name in kw.__all__:
+    if name.startswith("__"):
+        continue
+    value = getattr(kw, name)
+    kind = "autoexception" if isinstance(value, type) and issubclass(value, BaseException) else "autoclass" if isinstance(value, type) else "autofunction"
+    print(f".. {kind}:: {name}" + ("\n   :members:" if kind == "autoclass" else "") + "\n")
+print("```")
+PY
+export XDG_CACHE_HOME="$build/python-cache" XDG_DATA_HOME="$build/python-cache/data" MPLCONFIGDIR="$env/matplotlib"
+"$env/bin/python" -m sphinx -q -W --keep-going -b html -d "$build/site-trees" "$source" "$build/site"
+echo "$build/site/index.html"
