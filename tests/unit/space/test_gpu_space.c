@@ -1,5 +1,4 @@
 /* test_gpu_space.c: properties of the sets of GPU architectures as they are, and how points are read. */
-#include "base/os/clock.h"
 #include "base/os/file.h"
 #include "config/catalog.h"
 #include "config/gpu_arch.h"
@@ -7,10 +6,12 @@
 #include "support/kw_test.h"
 
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 static const char *const sets[] = {"tiny", "default", "full-tests", "full"};
-enum { SETS = sizeof sets / sizeof *sets };
+enum { SETS = sizeof sets / sizeof *sets, ARCHS_MOST = 16 };
+enum { TINY, FULL_TESTS = 2, FULL }; /* of sets */
 
 static bool add(void *user, const kw_config *config) {
     bool fresh;
@@ -26,22 +27,45 @@ static kw_catalog take(const char *set, const char *arch) {
     return catalog;
 }
 
+/* The sets of each architecture, in the order of kw_gpu_archs; read by several tests, so taken once. */
+static kw_catalog taken[ARCHS_MOST][SETS];
+
+static int take_all(void **state) {
+    (void)state;
+    for (int arch = 0; kw_gpu_archs[arch].name; arch++) {
+        assert_true(arch < ARCHS_MOST);
+        for (int set = 0; set < SETS; set++) {
+            taken[arch][set] = take(sets[set], kw_gpu_archs[arch].name);
+        }
+    }
+    return 0;
+}
+
+static int drop_all(void **state) {
+    (void)state;
+    for (int arch = 0; arch < ARCHS_MOST; arch++) {
+        for (int set = 0; set < SETS; set++) {
+            kw_catalog_drop(&taken[arch][set]);
+        }
+    }
+    return 0;
+}
+
 static void configs_run_and_survive_their_text(void **state) {
     (void)state;
     for (const kw_gpu_arch *arch = kw_gpu_archs; arch->name; arch++) {
         for (int set = 0; set < SETS; set++) {
-            kw_catalog catalog = take(sets[set], arch->name);
-            for (size_t i = 0; i < catalog.count; i++) {
+            const kw_catalog *catalog = &taken[arch - kw_gpu_archs][set];
+            for (size_t i = 0; i < catalog->count; i++) {
                 char text[KW_CONFIG_TEXT_MAX];
                 kw_config read;
                 kw_error err = {0};
-                assert_true(kw_config_print(text, sizeof text, &catalog.configs[i]) < sizeof text);
+                assert_true(kw_config_print(text, sizeof text, &catalog->configs[i]) < sizeof text);
                 if (kw_config_parse(&read, text, &err) || kw_config_runs(&read, &arch->typical, &err)) {
                     fail_msg("%s %s: %s: %s", sets[set], arch->name, text, err.text);
                 }
-                assert_true(kw_catalog_has(&catalog, &read));
+                assert_true(kw_catalog_has(catalog, &read));
             }
-            kw_catalog_drop(&catalog);
         }
     }
 }
@@ -57,12 +81,12 @@ static void every_set_serves_any_count_of_channels(void **state) {
     (void)state;
     for (const kw_gpu_arch *arch = kw_gpu_archs; arch->name; arch++) {
         for (int set = 0; set < SETS; set++) {
-            kw_catalog catalog = take(sets[set], arch->name);
+            const kw_catalog *catalog = &taken[arch - kw_gpu_archs][set];
             for (int op = 0; op < KW_OP_COUNT; op++) {
                 for (int dtype = 0; dtype <= KW_INT8; dtype++) {
                     bool plain = false, narrow = false, tiled = false;
-                    for (size_t i = 0; i < catalog.count; i++) {
-                        const kw_config *c = &catalog.configs[i];
+                    for (size_t i = 0; i < catalog->count; i++) {
+                        const kw_config *c = &catalog->configs[i];
                         bool same = c->op == (kw_op)op && c->dtype == (kw_dtype)dtype;
                         plain = plain || (same && !c->family->axis_count);
                         narrow = narrow || (same && c->family->axis_count && is_narrow(c));
@@ -74,42 +98,39 @@ static void every_set_serves_any_count_of_channels(void **state) {
                     }
                 }
             }
-            kw_catalog_drop(&catalog);
         }
     }
 }
 
 static void thin_sets_are_parts_of_full(void **state) {
     (void)state;
-    for (const kw_gpu_arch *arch = kw_gpu_archs; arch->name; arch++) {
-        kw_catalog full = take("full", arch->name), fifth = take("full-tests", arch->name), tiny = take("tiny", arch->name);
-        for (size_t i = 0; i < fifth.count; i++) {
-            assert_true(kw_catalog_has(&full, &fifth.configs[i]));
+    for (int arch = 0; kw_gpu_archs[arch].name; arch++) {
+        const kw_catalog *full = &taken[arch][FULL], *fifth = &taken[arch][FULL_TESTS], *tiny = &taken[arch][TINY];
+        for (size_t i = 0; i < fifth->count; i++) {
+            assert_true(kw_catalog_has(full, &fifth->configs[i]));
         }
-        for (size_t i = 0; i < tiny.count; i++) {
-            assert_true(kw_catalog_has(&fifth, &tiny.configs[i]));
+        for (size_t i = 0; i < tiny->count; i++) {
+            assert_true(kw_catalog_has(fifth, &tiny->configs[i]));
         }
-        assert_in_range(fifth.count, full.count / 6, full.count / 3);
-        kw_catalog_drop(&full);
-        kw_catalog_drop(&fifth);
-        kw_catalog_drop(&tiny);
+        assert_in_range(fifth->count, full->count / 6, full->count / 3);
     }
 }
 
+/* By processor time, which other programs do not lengthen as they do the time that passes. */
 static void a_full_set_takes_a_tenth_of_a_second(void **state) {
     (void)state;
-    int64_t best = INT64_MAX;
+    double best = 1e9;
     size_t count = 0;
-    for (int i = 0; i < 5; i++) {
-        int64_t start = kw_clock_ns();
+    for (int i = 0; i < 3; i++) {
+        clock_t start = clock();
         kw_catalog full = take("full", "gfx942");
-        int64_t taken = kw_clock_ns() - start;
-        best = taken < best ? taken : best;
+        double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        best = seconds < best ? seconds : best;
         count = full.count;
         kw_catalog_drop(&full);
     }
-    print_message("full on gfx942: %zu configs in %.1f ms\n", count, (double)best / 1e6);
-    assert_true(best < 1000000000); /* 100 ms on a quiet machine; a loaded or instrumented one has ten times that */
+    print_message("full on gfx942: %zu configs in %.1f ms\n", count, best * 1e3);
+    assert_true(best < 1); /* 0.1 when all is well; an instrumented build has several times that */
 }
 
 /* --- points, by a folder of rules of our own --- */
@@ -261,5 +282,5 @@ int main(void) {
         cmocka_unit_test(points_take_defaults_and_star_stands_for_every_legal_value),
         cmocka_unit_test(faults_of_points_name_file_and_reason),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, take_all, drop_all);
 }
