@@ -259,12 +259,12 @@ static bool row_is_right(const kw_record *record, const evil *expected) {
 }
 
 /* One evil kernel among honest ones, then honest ones alone, in one pool. */
-static bool survives(const setup *s, int which, int evil_at) {
+static bool survives_within(const setup *s, int which, int evil_at, int64_t limit_ns) {
     static batch b, next;
     kw_worker_client *client = NULL;
     kw_error err = {0};
     kw_worker_client_options options = pool_options(s);
-    options.kernel_limit_ns = evils[which].outcome == KW_TIMED_OUT ? short_limit_ns : patient_limit_ns;
+    options.kernel_limit_ns = limit_ns;
     scratch_write(s->once, "", 0, 0600);
     assert_int_equal(kw_worker_client_open(&client, &options, &err), KW_OK);
     fill_batch(&b, s, evil_at, s->evil_key[which]);
@@ -284,6 +284,16 @@ static bool survives(const setup *s, int which, int evil_at) {
         show(&next);
     }
     return good;
+}
+
+/* A busy machine may spend a short limit before the kernel begins, or on an honest one: then a longer one decides. */
+static bool survives(const setup *s, int which, int evil_at) {
+    int64_t limit = evils[which].outcome == KW_TIMED_OUT ? short_limit_ns : patient_limit_ns;
+    while (limit < patient_limit_ns && !survives_within(s, which, evil_at, limit)) {
+        limit *= 5;
+        print_message("  again, within %.1f s\n", (double)limit / 1e9);
+    }
+    return limit < patient_limit_ns || survives_within(s, which, evil_at, patient_limit_ns);
 }
 
 static void an_evil_kernel_has_its_row_and_harms_no_other(void **state) {
