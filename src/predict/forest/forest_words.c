@@ -77,7 +77,7 @@ kw_status kw_forest_real(const kw_forest_reader *reader, kw_scan *list, size_t p
 
 kw_status kw_forest_threshold(const kw_forest_reader *reader, kw_scan *list, size_t position, double *value) {
     kw_scan ahead = *list;
-    kw_word word;
+    kw_word word = {0};
     bool below = kw_scan_field(&ahead, ' ', &word) && kw_word_is(word, "-inf");
     if (below || kw_word_is(word, "inf")) {
         *value = below ? -(double)INFINITY : (double)INFINITY;
