@@ -127,7 +127,7 @@ static const rule_example igemm_examples[] = {
     {"pitches", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 ldxw100"},
     {"pitches", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 ldyh2000"},
     {"pitches", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 ngchw n2 c64 k64 i8x8 f3x3 p1x1 ldxc128"},
-    {"", "conv_fwd fp16", PLANES, "sm_90", "conv_fwd fp16 ngchw n2 c64 k64 i7x7 f1x1 ldxc56 ldyc56"},
+    {"planes_aligned", "conv_fwd fp16", PLANES, "sm_90", "conv_fwd fp16 ngchw n2 c64 k64 i7x7 f1x1 ldxc56 ldyc56"},
     {"pitches", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 s2x2 ldyw128"},
     {"pitches", "conv_fwd fp16", "split_k=3 " COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 ldyw128"},
     {"tiles_counted", "conv_fwd fp16", "index=64", "gfx942", "conv_fwd fp16 nhwgc g65536 n8192 c524288 k524288 i16x16 f1x1"},
