@@ -231,7 +231,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
 
     double tap_pixels = (double)c.depth.products * summed_pairs(&c, &work, tile) / (double)(direct->merge ? d->filter[2] : 1);
     double products = (double)(d->n * shares * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
-    launch->multiply_adds = products * (double)work.instructions;
+    /* A tile register takes as long however few of its steps there are. */
+    double filled = work.amx ? (double)(KW_AMX_CHUNKS(steps) * KW_AMX_ROWS) / (double)steps : 1;
+    launch->multiply_adds = products * filled * (double)work.instructions;
     launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
     launch->copied_bytes =
         2.0 * (double)launch->packed_bytes + 2.0 * (double)(units * kw_min(parts, target->units)) * (double)copy_bytes(&c, tile);
