@@ -131,7 +131,7 @@ def aligned(name: str, array: Any, copy: str) -> Any:
         return array
     if copy == "never":
         raise ArrayError(f"{name}: its memory begins at {address:#x}, which is no multiple of 16 bytes, and copy is never; copy the array")
-    return _dense(array, range(len(array.shape)))
+    return array.clone() if library == "torch" else array.copy()
 
 
 def epilogue_words(epilogue: str | Sequence[str] | None, bias: Any, out_dtype: str | None) -> str:
