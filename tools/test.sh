@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test.sh: every check of the project, stage by stage; what `make test` and CI run. A stage is a function. Counted are the cases of the test
 # programs and, as one each, the checks by script; the last line is "N passed, N failed", and the exit status is 0 only when
-# something passed and nothing failed. Skipped cases are named with their reason and counted in the line before it. TEST_STAGES="text
-# headers" runs a part of it.
+# something passed and nothing failed. Skipped cases are named with their reason and counted in the line before it. `tools/test.sh text
+# headers` runs these stages alone.
 set -u
 cd "$(dirname "$0")/.." || exit 3
 . tools/common.sh
@@ -132,9 +132,9 @@ cpu_seconds() {
     awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$log/times"
 }
 
-stages=${TEST_STAGES:-text headers release kernels gpu debug tsan fuzz install report portable python}
+stages=${*:-text headers release kernels gpu debug tsan fuzz install report portable python}
 for stage in $stages; do
-    declare -F "stage_$stage" >/dev/null || { echo "test.sh: stage $stage is not known" >&2; exit 2; }
+    declare -F "stage_$stage" >/dev/null || { echo "test.sh: no stage $stage; there are: $(declare -F | sed -n 's/.* stage_//p' | xargs)" >&2; exit 2; }
 done
 # What trains models. Without it the tests that train are skipped.
 case " $stages " in

@@ -6,8 +6,8 @@
  *   bwd_data     c      pixels    k               w, rows contiguous        y, columns contiguous        x (pixel, c, image)
  *   bwd_weight   k      c         image, pixels   y (pixel, k, image)       x (pixel, c, image)          w (c, -, k)
  *
- * Bulk copies want channels that begin at multiples of 16 bytes: images of whole 8 pixels, or pitches (KW_PITCHED) that are such. Groups are
- * products of their own, as in gpu/igemm/feed.h; kw_work.batch counts images, then groups. */
+ * Bulk copies want channels that begin at multiples of 16 bytes, and bulk stores write whole 16 bytes: images are of whole 8 pixels, and so are
+ * pitches (KW_PITCHED). Groups are products of their own, as in gpu/igemm/feed.h; kw_work.batch counts images, then groups. */
 #ifndef KW_IGEMM_PLANES_H
 #define KW_IGEMM_PLANES_H
 
