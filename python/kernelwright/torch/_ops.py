@@ -58,7 +58,7 @@ def conv_data_now(gy: Tensor, w: Tensor, x_shape: _Ints, s: _Ints, p: _Ints, d: 
     _axes("gy", gy, s, p, d)
     last = is_last(gy) or is_last(w)
     if not ours & BACKWARD_DATA:
-        x = gy.new_empty(1).expand(tuple(x_shape))
+        x = _empty(gy, x_shape, last)  # its values are not read; its order of memory decides which of cuDNN's ways is taken
         return _aten(gy, x, w, s, p, d, g, [True, False, False])[0].contiguous(memory_format=format_of(last, gy.dim()))
     return conv_layer(gy, ConvSizes(x_shape, w.shape, s, p, d, g, last, False)).backward_data(gy, w)
 
@@ -69,7 +69,7 @@ def conv_weight_now(x: Tensor, gy: Tensor, w_shape: _Ints, s: _Ints, p: _Ints, d
     _axes("x", x, s, p, d)
     last = is_last(x) or is_last(gy)
     if not ours & BACKWARD_WEIGHT:
-        w = gy.new_empty(1).expand(tuple(w_shape))
+        w = _empty(gy, w_shape, last)
         return _aten(gy, x, w, s, p, d, g, [False, True, False])[1].contiguous(memory_format=format_of(last, gy.dim()))
     return conv_layer(x, ConvSizes(x.shape, w_shape, s, p, d, g, last, False)).backward_weight(x, gy)
 
