@@ -151,6 +151,7 @@ static const char *const gemm_lines[] = {
     "rcr m1 n1 k1",
     "rrr m3 n257 k19",
     "rcr b2 m5 n18 k7 lda9 ldc23 strideb0",
+    "rcr b2 m7 n19 k71", /* more than a vector of the depth */
     "rrr b3 m4 n33 k8 ldc99 stridec33",
 };
 static const char *const conv_lines[] = {
