@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUDGET = 500, TOP = 10, POPULATION = 20, DRAWS = 50, IDLE_MAX = 40, BESIDE = 3, LIMIT = 1000000 };
+enum { BUDGET = 500, TOP = 10, POPULATION = 20, DRAWS = 50, IDLE_MAX = 40, FOUNDERS = 5, CLIMBERS = 5, BESIDE = 8, LIMIT = 1000000 };
 static const double reach = 1.5;
 
 /* A family of the space that has points for the problem's operation and type. */
@@ -179,28 +179,46 @@ static bool is_member(const part *p, size_t place) {
     return false;
 }
 
-/* Of a listed family one point for each word of each axis, drawn from those that have it: a word such as a pipeline that few points have
- * would hardly be met otherwise, and the moves of evolution do not lead to it. */
-static kw_status found_word_members(session *s, part *p) {
+/* The listed point number n of those that have the word, NULL behind the last. */
+static const kw_config *listed_with_word(const kw_catalog *listed, int axis, int32_t word, size_t n) {
+    for (size_t i = 0; i < listed->count; i++) {
+        if (listed->configs[i].axis[axis] == word && n-- == 0) {
+            return &listed->configs[i];
+        }
+    }
+    return NULL;
+}
+
+/* Of a listed family one point for each word of each axis, the best of a few that are spread over those that have it: a word such as a
+ * pipeline that few points have would hardly be met otherwise, and the moves of evolution do not lead to it. */
+static kw_status found_word_member(session *s, part *p, int axis, int32_t word) {
     const kw_catalog *listed = &p->from.listed;
+    size_t count = 0, best = SIZE_MAX;
+    kw_status status = KW_OK;
+    for (size_t i = 0; i < listed->count; i++) {
+        count += listed->configs[i].axis[axis] == word;
+    }
+    size_t start = count ? kw_search_random_below(&s->state, count) : 0;
+    for (size_t drawn = 0; drawn < FOUNDERS && drawn < count && !is_budget_spent(s) && !status; drawn++) {
+        const kw_config *config = listed_with_word(listed, axis, word, (start + drawn * count / FOUNDERS) % count);
+        s->report->drawn++;
+        status = kw_catalog_has(&s->seen, config) ? KW_OK : kw_catalog_add(&s->seen, config, NULL, s->err);
+        status = status ? status : score_points(s);
+        size_t place = status ? SIZE_MAX : kw_catalog_find(&s->seen, config);
+        best = !status && (best == SIZE_MAX || s->predicted[place] < s->predicted[best]) ? place : best;
+    }
+    if (best != SIZE_MAX && !is_member(p, best)) {
+        p->member[p->members++] = best;
+    }
+    return status;
+}
+
+static kw_status found_word_members(session *s, part *p) {
     const kw_family *family = p->from.axes.family;
     kw_status status = KW_OK;
-    for (int a = 0; a < family->axis_count && listed->count; a++) {
-        for (int v = 0; v < p->from.axes.count[a] && family->axes[a].words && !status; v++) {
-            size_t start = kw_search_random_below(&s->state, listed->count), i = 0;
-            while (i < listed->count && listed->configs[(start + i) % listed->count].axis[a] != p->from.axes.values[a][v]) {
-                i++;
-            }
-            if (i == listed->count || p->members == POPULATION || is_budget_spent(s)) {
-                continue;
-            }
-            const kw_config *config = &listed->configs[(start + i) % listed->count];
-            status = kw_catalog_has(&s->seen, config) ? KW_OK : kw_catalog_add(&s->seen, config, NULL, s->err);
-            size_t place = status ? SIZE_MAX : kw_catalog_find(&s->seen, config);
-            if (!status && !is_member(p, place)) {
-                p->member[p->members++] = place;
-                s->report->drawn++;
-            }
+    for (int a = 0; a < family->axis_count && p->from.listed.count; a++) {
+        for (int v = 0; v < p->from.axes.count[a] && family->axes[a].words && p->members < POPULATION && !status; v++) {
+            status = found_word_member(s, p, a, p->from.axes.values[a][v]);
         }
     }
     return status;
@@ -267,20 +285,41 @@ static kw_status evolve_part(session *s, part *p) {
     return status;
 }
 
-/* For each member a few of the listed points beside it: evolution, which goes by the nearest listed point of a move, may stay a single axis
- * away from a better one for ever. */
+/* The best members of different times: kernels that the prediction does not tell apart lead to the same places. Returns how many. */
+static size_t choose_climbers(const session *s, const part *p, size_t chosen[CLIMBERS]) {
+    size_t count = 0;
+    double above = -INFINITY;
+    while (count < CLIMBERS) {
+        size_t best = SIZE_MAX;
+        for (size_t i = 0; i < p->members; i++) {
+            double time = s->predicted[p->member[i]];
+            best = time > above && (best == SIZE_MAX || time < s->predicted[p->member[best]]) ? i : best;
+        }
+        if (best == SIZE_MAX) {
+            break;
+        }
+        above = s->predicted[p->member[best]];
+        chosen[count++] = best;
+    }
+    return count;
+}
+
+/* For the best members a few of the listed points beside each: evolution, which goes by the nearest listed point of a move, may stay a
+ * single axis away from a better one for ever. */
 static kw_status climb_part(session *s, part *p) {
     kw_status status = KW_OK;
-    for (size_t i = 0; i < p->members && !status; i++) {
+    size_t climber[CLIMBERS], climbers = choose_climbers(s, p, climber);
+    for (size_t c = 0; c < climbers && !status; c++) {
+        size_t *member = &p->member[climber[c]];
         const kw_config *beside[BESIDE];
-        size_t first = s->seen.count, count = kw_search_domain_beside(&p->from, &s->seen.configs[p->member[i]], &s->seen, beside, BESIDE);
+        size_t first = s->seen.count, count = kw_search_domain_beside(&p->from, &s->seen.configs[*member], &s->seen, beside, BESIDE);
         for (size_t b = 0; b < count && !is_budget_spent(s) && !status; b++) {
             s->report->drawn++;
             status = kw_catalog_add(&s->seen, beside[b], NULL, s->err);
         }
         status = status ? status : score_points(s);
         for (size_t place = first; place < s->seen.count && !status; place++) {
-            p->member[i] = s->predicted[place] < s->predicted[p->member[i]] ? place : p->member[i];
+            *member = s->predicted[place] < s->predicted[*member] ? place : *member;
         }
     }
     if (!status) {

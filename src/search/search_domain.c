@@ -80,7 +80,7 @@ static const kw_config *find_nearest_listed(const kw_search_domain *source, cons
 size_t kw_search_domain_beside(const kw_search_domain *source, const kw_config *of, const kw_catalog *seen, const kw_config *beside[],
                                size_t most) {
     size_t count = 0;
-    for (int differing = 1; differing <= 2; differing++) {
+    for (int differing = 1; differing <= KW_SEARCH_BESIDE_AXES; differing++) {
         for (size_t i = 0; i < source->listed.count && count < most; i++) {
             const kw_config *listed = &source->listed.configs[i];
             if (count_differing_axes(listed, of) == differing && !kw_catalog_has(seen, listed)) {

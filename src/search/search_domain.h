@@ -23,8 +23,10 @@ void kw_search_domain_draw(const kw_search_domain *source, kw_config *config, ui
  * own; plain is that point without it, and the child itself where nothing is listed. */
 kw_config kw_search_domain_crossover(const kw_search_domain *source, const kw_config *const with[4], uint64_t *state, kw_config *plain);
 
-/* Listed points that differ from `of` on one axis, then those on two, without those that are in seen: at most `most`. They are pointers
- * into listed. */
+/* A tile changes with its instruction and its stages, so that what lies beside a point differs on up to so many axes. */
+enum { KW_SEARCH_BESIDE_AXES = 4 };
+/* Listed points that differ from `of` on one axis, then those on two and so on, without those that are in seen: at most `most`. They are
+ * pointers into listed. */
 size_t kw_search_domain_beside(const kw_search_domain *source, const kw_config *of, const kw_catalog *seen, const kw_config *beside[],
                                size_t most);
 
