@@ -4,7 +4,7 @@ JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
 PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-kills check-memory memcheck mutate device-faults test-slurm test-forest test-torch site lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-growth check-kills check-memory memcheck mutate device-faults test-slurm test-forest test-torch site lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -52,6 +52,12 @@ mutate:
 
 device-faults: all
 	@tools/device_faults.sh build/kwright
+
+check-growth:
+	@tools/setup.sh test
+	@cmake --preset release >/dev/null
+	@cmake --build build -j $(JOBS) --target test_growth
+	@KW_GROWTH_ROWS=$${KW_GROWTH_ROWS:-1000000} build/tests/unit/store/test_growth
 
 check-kills: all
 	@nice -n 10 tools/check_kills.py build/kwright $$KILL_SEED
@@ -144,6 +150,7 @@ help:
 	@echo 'make device-faults  kernels that write astray, hang and trap on a GPU (DEVICE, cuda:0): recorded, and the device as good as before'
 	@echo 'make check-numbers kernels on random legal problems against NumPy in doubles, KW_NUMBERS_RUNS (20000) and KW_NUMBERS_SEED (the day)'
 	@echo 'make check-legal every kernel'\''s rules and launch on random legal problems, KW_LEGAL_SEED (the day) and KW_LEGAL_PAIRS (10^6) an architecture'
+	@echo 'make check-growth a store of KW_GROWTH_ROWS (10^6) rows: a question takes no more work than with 500, a row no more room'
 	@echo 'make check-kills sweep, tune, build and merge, 200 times each killed with kill -9 at random moments: KILL_SEED (the time)'
 	@echo 'make check-memory every verb with one allocation refused, KW_MEMORY_POINTS (200; 0: all of the first 2000) a verb, drawn from KW_MEMORY_SEED (the time)'
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'

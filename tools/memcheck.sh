@@ -8,8 +8,11 @@ build=${1:-build}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 passed=0 failed=0
-for folder in base problem config json store predict learn report space evaluate search; do
-    for program in "$build/tests/unit/$folder"/test_*; do
+export KW_VALGRIND=1
+# First that valgrind finds what is planted.
+for folder in fault/test_sanitizers unit/{base,problem,config,json,store,predict,learn,report,space,evaluate,search}/'test_*'; do
+    # shellcheck disable=SC2231
+    for program in "$build/tests"/$folder; do
         [ -f "$program" ] || continue
         (cd "$(dirname "$program")" && timeout "${LIMIT:-600}" valgrind -q --error-exitcode=9 --leak-check=full --errors-for-leak-kinds=definite \
             --child-silent-after-fork=yes "./$(basename "$program")") >"$log" 2>&1

@@ -25,7 +25,7 @@ static const made_case cases[] = {
     {"no roofs", {.problems = 20, .speed = 1, .roofless = true}, {0}},
     {"failures alone", {.problems = 24, .only_failures = true}, {.problems = 12, .speed = 1}},
     {"names that mean harm", {.problems = 12, .speed = 1, .hostile = true}, {0}},
-    {"rows without a control", {.problems = 30, .speed = 1, .controlless = true}, {0}},
+    {"rows without a control, the first and the last among them", {.problems = 36, .speed = 1, .controlless = true}, {0}},
     {"one problem", {.problems = 1, .speed = 1}, {0}},
     {"no rows", {0}, {0}},
 };

@@ -32,4 +32,13 @@ enum { KW_TEST_KERNELS_STEP = 1 };
 
 #define assert_ok(status, err) kw_test_ok(status, err, __FILE__, __LINE__)
 
+/* Skips the case under `make memcheck`, whose machine is not the real one in everything. */
+#define skip_under_valgrind(why)                                                                                                           \
+    do {                                                                                                                                   \
+        if (getenv("KW_VALGRIND")) {                                                                                                       \
+            print_message("not under valgrind: %s\n", why);                                                                                \
+            skip();                                                                                                                        \
+        }                                                                                                                                  \
+    } while (0)
+
 #endif

@@ -143,6 +143,15 @@ static void children_are_run_and_timed_out(void **state) {
                      KW_OK);
     assert_int_equal(result.signal, 9);
     assert_true(kw_clock_ns() - begin < 5000000000);
+    kw_text_drop(&output);
+}
+
+static void a_program_that_is_not_there_is_a_status(void **state) {
+    (void)state;
+    kw_error err = {0};
+    kw_text output = {0};
+    kw_process_result result;
+    skip_under_valgrind("a child that shares no memory with its parent cannot say why it was not started");
     assert_int_equal(kw_process_run((const char *[]){"/nonexistent/cc", NULL}, 0, &output, &result, &err), KW_ENVIRONMENT);
     assert_non_null(strstr(err.text, "/nonexistent/cc"));
     kw_text_drop(&output);
@@ -226,6 +235,7 @@ int main(void) {
         cmocka_unit_test(sizes_are_checked),
         cmocka_unit_test(files_are_replaced_whole),
         cmocka_unit_test(children_are_run_and_timed_out),
+        cmocka_unit_test(a_program_that_is_not_there_is_a_status),
         cmocka_unit_test(dates_go_back_by_days),
         cmocka_unit_test(hashes_are_stable),
     };

@@ -11,7 +11,7 @@ typedef struct made_up {
     bool roofless; /* the run has measured no roofs */
     bool hostile;  /* names that try to break out of a page or a terminal */
     bool only_failures;
-    bool controlless; /* every ninth row has no control beside it */
+    bool controlless; /* every ninth row and the one behind it have no control beside them, so the first has none */
     int targets;      /* among which the problems are dealt out; 0: one. Roofs are those of the first */
 } made_up;
 
