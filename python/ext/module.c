@@ -1,4 +1,5 @@
 /* module.c: kernelwright._kw, what Python calls often: plans with arrays. All else goes through kernelwright._ffi. */
+#include "facts.h"
 #include "runner.h"
 
 /* install(error, failure): what to raise for an array, and what makes the exception of a status and its line. */
@@ -26,6 +27,8 @@ PyMODINIT_FUNC PyInit__kw(void) {
     static PyMethodDef methods[] = {
         {"install", install, METH_VARARGS, "install($module, error, failure, /)\n--\n\nWhat is raised."},
         {"count", count, METH_NOARGS, "count($module, /)\n--\n\nPlans that are alive."},
+        {"facts", (PyCFunction)(void (*)(void))facts_of, METH_FASTCALL,
+         "facts($module, /, *arrays)\n--\n\nWhat arrays look like, to be looked up by; None where that takes Python to tell."},
         {NULL, NULL, 0, NULL},
     };
     static struct PyModuleDef definition = {

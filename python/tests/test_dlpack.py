@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kernelwright as kw
-from kernelwright import _arrays, _toolchain
+from kernelwright import _arrays, _kw, _toolchain
 
 GEMM = "gemm fp32 rrr m4 n4 k4"
 A = np.arange(16, dtype="f4").reshape(4, 4)
@@ -250,3 +250,29 @@ def test_nvrtc_of_a_python_package_is_found(tmp_path, monkeypatch):
     monkeypatch.setenv("KW_NVRTC", "mine")
     _toolchain.announce("cuda:0")
     assert os.environ["KW_NVRTC"] == "mine"
+
+
+def test_facts_differ_where_arrays_do(cpu):
+    base = np.zeros((4, 6), "f4")
+    others = [
+        base.T,
+        base[:, ::2],
+        base[:2],
+        base.reshape(2, 2, 6),
+        base.astype("f8"),
+        base.astype("i4"),
+        base.astype(">f4"),
+        base.view("u4"),
+        Exchanged(base),
+        Exchanged(base, device=2),
+        Exchanged(base.astype("i4")),
+        Exchanged(base.T),
+        None,
+    ]
+    seen = [_kw.facts(base), *map(_kw.facts, others)]
+    assert len(set(seen)) == len(seen) and None not in seen
+    assert _kw.facts(base) == _kw.facts(base.copy()) and _kw.facts(base, base.T) != _kw.facts(base.T, base)
+    for untold in (Exports(base), [1.0], 5, np.zeros((1,) * 9, "f4")):
+        assert _kw.facts(untold) is None
+    with pytest.raises(TypeError, match="up to 4 arrays, and got 5"):
+        _kw.facts(*[base] * 5)

@@ -194,3 +194,29 @@ def test_bad_tensors_get_one_line(call, says):
     with pytest.raises(kw.ArrayError) as caught:
         call()
     assert says in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_gradients_that_lie_otherwise_and_tensors_of_transforms():
+    x, w, b, where = tensors("dense", grad=True)
+    y, want = conv(x, w, b, *where), aten(x, w, b, *where)
+    gy = torch.randn_like(y)
+    for how in (gy.contiguous(memory_format=torch.channels_last), torch.ones(1).expand_as(y), gy.transpose(2, 3).contiguous().transpose(2, 3)):
+        for a, c in zip(torch.autograd.grad(y, (x, w, b), how, retain_graph=True), torch.autograd.grad(want, (x, w, b), how, retain_graph=True)):
+            near(a, c, torch.float32)
+    many = torch.stack([gy, 2 * gy])
+    for a, c in zip(torch.autograd.grad(y, (x, w), many, is_grads_batched=True), torch.autograd.grad(want, (x, w), many, is_grads_batched=True)):
+        near(a, c, torch.float32)
+    left = []
+    torch.func.vmap(lambda t: left.append(t) or t.sum())(x.detach())  # what leaves a transform is a tensor again
+    assert conv(x, w, None, *where).shape == y.shape and len(left) == 1
+
+
+def test_one_shape_that_lies_two_ways_is_two_steps():
+    where = (1, 1, 1, 1)
+    x, w = torch.randn(2, 8, 6, 6), torch.randn(8, 8, 3, 3)
+    for _ in range(2):
+        first, last = conv(x, w, None, *where), conv(x.to(memory_format=torch.channels_last), w, None, *where)
+        near(first, last, torch.float32)
+        assert first.is_contiguous() and last.is_contiguous(memory_format=torch.channels_last)
+    with pytest.raises(kw.ArrayError, match="x: elements are torch.float64"):
+        conv(x.double(), w, None, *where)

@@ -8,12 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import _ops
+from .._kw import facts
+from . import _ops as _ops  # which are there once this is
+from . import _steps
 
-_PLAIN = (Tensor, torch.nn.Parameter)
-
-
+_PLAIN = (Tensor, torch.nn.Parameter, type(None))
 _modes, _transforms = torch._C._len_torch_dispatch_stack, torch._C._are_functorch_transforms_active
+_is_grad_enabled, _is_compiling = torch.is_grad_enabled, torch.compiler.is_compiling
 
 
 def watched() -> bool:
@@ -21,41 +22,36 @@ def watched() -> bool:
     return _modes() > 0 or _transforms()
 
 
-def traced(x: Tensor, w: Tensor) -> bool:
+def traced(x: Tensor, w: Tensor, b: Tensor | None) -> bool:
     """Whether something looks on: a compiler, a mode, a transform, a subclass."""
-    return torch.compiler.is_compiling() or type(x) not in _PLAIN or type(w) not in _PLAIN or watched()
+    return _is_compiling() or type(x) not in _PLAIN or type(w) not in _PLAIN or type(b) not in _PLAIN or _modes() > 0 or _transforms()
 
 
-class _Conv(torch.autograd.Function):
+def wants_gradient(x: Tensor, w: Tensor, b: Tensor | None) -> bool:
+    """Whether autograd has to hear of a call."""
+    return _is_grad_enabled() and (x.requires_grad or w.requires_grad or (b is not None and b.requires_grad))
+
+
+class _Layer(torch.autograd.Function):
+    """A step of _steps with gradients."""
+
     @staticmethod
-    def forward(ctx: Any, x: Tensor, w: Tensor, b: Tensor | None, *where: Any) -> Tensor:
-        ctx.where, ctx.bias = where, b is not None
+    def forward(ctx: Any, x: Tensor, w: Tensor, b: Tensor | None, step: Any) -> Tensor:
+        ctx.step = step
         ctx.save_for_backward(x, w)
-        return _ops.conv_now(x, w, b, *where)
+        return step.forward(x, w, b)
 
     @staticmethod
     def backward(ctx: Any, gy: Tensor) -> Any:
-        if torch.is_grad_enabled():  # gradients of gradients
-            return _ops.conv_gradients(ctx, gy, torch.ops.kernelwright.conv_backward_data, torch.ops.kernelwright.conv_backward_weight)
-        return _ops.conv_gradients(ctx, gy, _ops.conv_data_now, _ops.conv_weight_now)
+        x, w = ctx.saved_tensors
+        step = ctx.step
+        if _is_grad_enabled() or type(gy) is not Tensor or watched() or facts(gy) is None:  # gradients of gradients, or many at once
+            return step.differentiable(x, w, gy, ctx.needs_input_grad)
+        return step.gradients(x, w, gy, ctx.needs_input_grad)
 
 
-class _Linear(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, w: Tensor, b: Tensor | None, ours: int) -> Tensor:
-        ctx.where, ctx.bias = (ours,), b is not None
-        ctx.save_for_backward(x, w)
-        return _ops.linear_now(x, w, b, ours)
-
-    @staticmethod
-    def backward(ctx: Any, gy: Tensor) -> Any:
-        if torch.is_grad_enabled():
-            return _ops.linear_gradients(ctx, gy, torch.ops.kernelwright.linear_backward_data, torch.ops.kernelwright.linear_backward_weight)
-        return _ops.linear_gradients(ctx, gy, _ops.linear_data_now, _ops.linear_weight_now)
-
-
-def _wants_gradient(*tensors: Tensor | None) -> bool:
-    return torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in tensors)
+# Function.apply without its layer of Python, which serves transforms and arguments by name: neither comes here, and it costs 2 us a call.
+with_gradients: Any = torch._C._FunctionBase.__dict__["apply"].__get__(None, _Layer)
 
 
 def _list(value: int | Sequence[int], n: int) -> list[int]:
@@ -88,13 +84,11 @@ def conv(
     -------
     Tensor
     """
-    n = x.dim() - 2
-    where = (_list(stride, n), _list(padding, n), _list(dilation, n), groups, ours)
-    if traced(x, w):
-        return torch.ops.kernelwright.conv(x, w, b, *where)
-    if _wants_gradient(x, w, b):
-        return _Conv.apply(x, w, b, *where)
-    return _ops.conv_now(x, w, b, *where)
+    if traced(x, w, b):
+        n = x.dim() - 2
+        return torch.ops.kernelwright.conv(x, w, b, _list(stride, n), _list(padding, n), _list(dilation, n), groups, ours)
+    step = _steps.conv_step(x, w, b, stride, padding, dilation, groups, ours)
+    return with_gradients(x, w, b, step) if wants_gradient(x, w, b) else step.forward(x, w, b)
 
 
 def linear(x: Tensor, w: Tensor, b: Tensor | None = None, ours: int = 7) -> Tensor:
@@ -111,8 +105,7 @@ def linear(x: Tensor, w: Tensor, b: Tensor | None = None, ours: int = 7) -> Tens
     -------
     Tensor
     """
-    if traced(x, w):
+    if traced(x, w, b):
         return torch.ops.kernelwright.linear(x, w, b, ours)
-    if _wants_gradient(x, w, b):
-        return _Linear.apply(x, w, b, ours)
-    return _ops.linear_now(x, w, b, ours)
+    step = _steps.linear_step(x, w, b, ours)
+    return with_gradients(x, w, b, step) if wants_gradient(x, w, b) else step.forward(x, w, b)

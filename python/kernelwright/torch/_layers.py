@@ -93,6 +93,12 @@ def format_of(last: bool, dim: int) -> torch.memory_format:
     return _LAST[dim - 2] if last else _CONTIGUOUS
 
 
+def lying(t: Any, form: torch.memory_format = _CONTIGUOUS) -> Any:
+    """The tensor, or a copy that lies as its kernels read: in that order, and on a GPU from a multiple of 16 bytes on."""
+    t = t.contiguous(memory_format=form)
+    return t.clone() if t.is_cuda and t.data_ptr() % 16 else t
+
+
 def by_address(t: torch.Tensor) -> Any:
     """A tensor's memory for C."""
     return ffi.cast("void *", t.data_ptr())
@@ -122,7 +128,7 @@ class _Layer:
     """Its plans by direction, made when first wanted."""
 
     def __init__(self, device: torch.device, dtype: torch.dtype, bias: bool) -> None:
-        self.device, self.dtype, self.bias = device, dtype, bias
+        self.device, self.dtype, self.bias, self.on_gpu = device, dtype, bias, device.type == "cuda"
         self.format = _CONTIGUOUS
         self._made: dict[int, _Direction] = {}
 
@@ -142,7 +148,7 @@ class _Layer:
 
     def prepared(self, w: torch.Tensor) -> torch.Tensor:
         """w as it has to lie."""
-        return w.contiguous(memory_format=self.format)
+        return lying(w, self.format)
 
     def run(self, d: _Direction, x: torch.Tensor, w: torch.Tensor | None, b: torch.Tensor | None) -> torch.Tensor:
         """Forward by a plan; w None: packed."""
@@ -177,7 +183,8 @@ class ConvLayer(_Layer):
             raise ArrayError(f"x and w: {x_shape[1]} channels of x are not the {w_shape[1]} of w times {groups} groups")
         self.x_shape, self.w_shape = tuple(x_shape), tuple(w_shape)
         self.y_shape = out_shape(x_shape, w_shape, stride, padding, dilation)
-        self.format = format_of(last, dim)
+        self.last, self.format = last, format_of(last, dim)
+        self._along = (-1, *[1] * (dim - 2))
         self._text = f" {TYPES[dtype]} {_LAYOUTS[dim - 2][last]} n{x_shape[0]} g{groups} c{x_shape[1]} k{w_shape[0]}" + "".join(
             f" {letter}{'x'.join(str(v) for v in values)}"
             for letter, values in (("i", x_shape[2:]), ("f", w_shape[2:]), ("s", stride), ("p", padding), ("d", dilation))
@@ -189,29 +196,21 @@ class ConvLayer(_Layer):
 
     def run(self, d: _Direction, x: torch.Tensor, w: torch.Tensor | None, b: torch.Tensor | None) -> torch.Tensor:
         """Forward by a plan; w None: packed."""
-        y = torch.empty(self.y_shape, dtype=self.dtype, device=self.device, memory_format=self.format)
-        x = x.contiguous(memory_format=self.format)
+        x = lying(x, self.format)
         if d.fused:
-            d.plan.run(x, w, y, b)
-        else:
-            d.plan.run(x, w, y)
-            if b is not None:
-                y += b.view(-1, *[1] * (y.dim() - 2))
+            return d.plan(x, w, b if not self.on_gpu else lying(b))
+        y = d.plan(x, w)
+        if b is not None:
+            y += b.view(self._along)
         return y
 
     def backward_data(self, gy: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         """The gradient of x."""
-        gx = torch.empty(self.x_shape, dtype=self.dtype, device=self.device, memory_format=self.format)
-        self.direction(BACKWARD_DATA).plan.run(gx, self.prepared(w), gy.contiguous(memory_format=self.format))
-        return gx
+        return self.direction(BACKWARD_DATA).plan(lying(w, self.format), lying(gy, self.format))
 
     def backward_weight(self, x: torch.Tensor, gy: torch.Tensor) -> torch.Tensor:
         """The gradient of w."""
-        gw = torch.empty(self.w_shape, dtype=self.dtype, device=self.device, memory_format=self.format)
-        self.direction(BACKWARD_WEIGHT).plan.run(
-            x.contiguous(memory_format=self.format), gw, gy.contiguous(memory_format=self.format)
-        )
-        return gw
+        return self.direction(BACKWARD_WEIGHT).plan(lying(x, self.format), lying(gy, self.format))
 
 
 class LinearLayer(_Layer):
@@ -232,29 +231,28 @@ class LinearLayer(_Layer):
 
     def run(self, d: _Direction, x: torch.Tensor, w: torch.Tensor | None, b: torch.Tensor | None) -> torch.Tensor:
         """Forward by a plan; w None: packed. x may have more axes in front."""
-        y = torch.empty((self.m, self.n), dtype=self.dtype, device=self.device)
-        rows = x.reshape(self.m, self.k).contiguous()
-        w = None if w is None else w.t()
+        flat = x.dim() == 2
+        rows = lying(x if flat else x.reshape(self.m, self.k))
+        second = None if w is None else w.t()
         if d.fused:
-            d.plan.run(rows, w, y, b)
+            y = d.plan(rows, second, b if not self.on_gpu else lying(b))
         else:
-            d.plan.run(rows, w, y)
+            y = d.plan(rows, second)
             if b is not None:
                 y += b
-        return y if x.dim() == 2 else y.view(*x.shape[:-1], self.n)
+        return y if flat else y.view(*x.shape[:-1], self.n)
 
     def backward_data(self, gy: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         """The gradient of x."""
-        gx = torch.empty((self.m, self.k), dtype=self.dtype, device=self.device)
-        self.direction(BACKWARD_DATA).plan.run(gy.reshape(self.m, self.n).contiguous(), w.contiguous(), gx)
-        return gx.view(*gy.shape[:-1], self.k)
+        flat = gy.dim() == 2
+        gx = self.direction(BACKWARD_DATA).plan(lying(gy if flat else gy.reshape(self.m, self.n)), lying(w))
+        return gx if flat else gx.view(*gy.shape[:-1], self.k)
 
     def backward_weight(self, x: torch.Tensor, gy: torch.Tensor) -> torch.Tensor:
         """The gradient of w."""
-        gw = torch.empty((self.n, self.k), dtype=self.dtype, device=self.device)
-        gy = gy.reshape(self.m, self.n).contiguous()
-        self.direction(BACKWARD_WEIGHT).plan.run(gy.t(), x.reshape(self.m, self.k).contiguous(), gw)
-        return gw
+        if x.dim() != 2:
+            x, gy = x.reshape(self.m, self.k), gy.reshape(self.m, self.n)
+        return self.direction(BACKWARD_WEIGHT).plan(lying(gy).t(), lying(x))
 
 
 def out_shape(

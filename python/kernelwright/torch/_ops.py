@@ -12,8 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from .._errors import ArrayError
-from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, ConvSizes, check, conv_layer, format_of, is_last, linear_layer, out_shape
+from .._kw import facts
+from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, ConvSizes, check, conv_layer, format_of, is_last, linear_layer, out_shape
+from ._steps import ConvStep, axes, conv_step, known, linear_check, linear_step, remembered, rows_of
 
 library = torch.library.Library("kernelwright", "DEF")
 _WHERE = "int[] stride, int[] padding, int[] dilation, int groups, int ours=7"
@@ -27,51 +28,45 @@ _ops = torch.ops.kernelwright
 _Ints = Sequence[int]
 
 
-def _axes(name: str, t: Tensor, stride: _Ints, padding: _Ints, dilation: _Ints) -> None:
-    n = t.dim() - 2
-    if n not in (1, 2, 3):
-        raise ArrayError(f"{name}: has {t.dim()} axes; a convolution's have 3, 4 or 5")
-    for word, values in (("stride", stride), ("padding", padding), ("dilation", dilation)):
-        if len(values) != n:
-            raise ArrayError(f"{word}: has {len(values)} values, and the convolution {n} spatial axes")
-
-
 # --- convolution ------------------------------------------------------------------------------------------------------
 
 
 def conv_now(x: Tensor, w: Tensor, b: Tensor | None, s: _Ints, p: _Ints, d: _Ints, g: int, ours: int = 7) -> Tensor:
     """Forward, at once."""
-    check("x", x=x, w=w, b=b)
-    _axes("x", x, s, p, d)
-    if not ours & FORWARD:
-        return torch.ops.aten.convolution(x, w, b, s, p, d, False, [0] * len(s), g)
-    return conv_layer(x, ConvSizes(x.shape, w.shape, s, p, d, g, is_last(x) or is_last(w), b is not None)).forward(x, w, b)
+    return conv_step(x, w, b, s, p, d, g, ours).forward(x, w, b)
 
 
-def _aten(gy: Tensor, x: Tensor, w: Tensor, s: _Ints, p: _Ints, d: _Ints, g: int, mask: list[bool]) -> Any:
-    return torch.ops.aten.convolution_backward(gy, x, w, None, s, p, d, False, [0] * len(s), g, mask)
+def _gradient_step(key: tuple[Any, ...], name: str, given: Tensor, second: Tensor, sizes: tuple[_Ints, _Ints], where: tuple[Any, ...]) -> ConvStep:
+    """The step that a gradient's operator is a direction of; it lies channels last where one of the operator's tensors does."""
+    check(name, **{name: given, "w" if name == "gy" else "gy": second})
+    axes(name, given, *where[:3])
+    stride, padding, dilation, groups, ours = where
+    layer = conv_layer(given, ConvSizes(*sizes, stride, padding, dilation, groups, is_last(given) or is_last(second), False))
+    return remembered(key, ConvStep(layer, ours, where[:4]))
 
 
 def conv_data_now(gy: Tensor, w: Tensor, x_shape: _Ints, s: _Ints, p: _Ints, d: _Ints, g: int, ours: int = 7) -> Tensor:
     """The gradient of x, at once."""
-    check("gy", gy=gy, w=w)
-    _axes("gy", gy, s, p, d)
-    last = is_last(gy) or is_last(w)
-    if not ours & BACKWARD_DATA:
-        x = _empty(gy, x_shape, last)  # its values are not read; its order of memory decides which of cuDNN's ways is taken
-        return _aten(gy, x, w, s, p, d, g, [True, False, False])[0].contiguous(memory_format=format_of(last, gy.dim()))
-    return conv_layer(gy, ConvSizes(x_shape, w.shape, s, p, d, g, last, False)).backward_data(gy, w)
+    where = (tuple(s), tuple(p), tuple(d), g, ours)
+    key = (facts(gy, w), "data", tuple(x_shape), where, torch.get_num_threads())
+    step = known.get(key) or _gradient_step(key, "gy", gy, w, (x_shape, w.shape), where)
+    if ours & BACKWARD_DATA:
+        return step.layer.backward_data(gy, w)
+    x = _empty(gy, x_shape, step.layer.last)  # its values are not read; its order of memory decides which of cuDNN's ways is taken
+    gx: Any = step.gradients(x, w, gy, (True, False, False))[0]
+    return gx.contiguous(memory_format=step.layer.format)
 
 
 def conv_weight_now(x: Tensor, gy: Tensor, w_shape: _Ints, s: _Ints, p: _Ints, d: _Ints, g: int, ours: int = 7) -> Tensor:
     """The gradient of w, at once."""
-    check("x", x=x, gy=gy)
-    _axes("x", x, s, p, d)
-    last = is_last(x) or is_last(gy)
-    if not ours & BACKWARD_WEIGHT:
-        w = _empty(gy, w_shape, last)
-        return _aten(gy, x, w, s, p, d, g, [False, True, False])[1].contiguous(memory_format=format_of(last, gy.dim()))
-    return conv_layer(x, ConvSizes(x.shape, w_shape, s, p, d, g, last, False)).backward_weight(x, gy)
+    where = (tuple(s), tuple(p), tuple(d), g, ours)
+    key = (facts(x, gy), "weight", tuple(w_shape), where, torch.get_num_threads())
+    step = known.get(key) or _gradient_step(key, "x", x, gy, (x.shape, w_shape), where)
+    if ours & BACKWARD_WEIGHT:
+        return step.layer.backward_weight(x, gy)
+    w = _empty(gy, w_shape, step.layer.last)
+    gw: Any = step.gradients(x, w, gy, (False, True, False))[1]
+    return gw.contiguous(memory_format=step.layer.format)
 
 
 def _empty(like: Tensor, shape: Sequence[Any], last: bool) -> Tensor:
@@ -80,7 +75,7 @@ def _empty(like: Tensor, shape: Sequence[Any], last: bool) -> Tensor:
 
 def _conv_fake(x: Tensor, w: Tensor, b: Tensor | None, s: _Ints, p: _Ints, d: _Ints, g: int, ours: int = 7) -> Tensor:
     check("x", x=x, w=w, b=b)
-    _axes("x", x, s, p, d)
+    axes("x", x, s, p, d)
     return _empty(x, out_shape(x.shape, w.shape, s, p, d), is_last(x) or is_last(w))
 
 
@@ -98,18 +93,13 @@ def _conv_save(ctx: Any, inputs: Any, output: Any) -> None:
     ctx.save_for_backward(x, w)
 
 
-def conv_gradients(ctx: Any, gy: Tensor, data: Any, weight: Any) -> tuple[Any, ...]:
-    """Those of conv by the two functions."""
+def _conv_backward(ctx: Any, gy: Tensor) -> tuple[Any, ...]:
     x, w = ctx.saved_tensors
     needs = ctx.needs_input_grad
-    gx = data(gy, w, x.shape, *ctx.where) if needs[0] else None
-    gw = weight(x, gy, w.shape, *ctx.where) if needs[1] else None
+    gx = _ops.conv_backward_data(gy, w, x.shape, *ctx.where) if needs[0] else None
+    gw = _ops.conv_backward_weight(x, gy, w.shape, *ctx.where) if needs[1] else None
     gb = gy.sum([0, *range(2, gy.dim())]) if ctx.bias and needs[2] else None
-    return (gx, gw, gb, None, None, None, None, None)
-
-
-def _conv_backward(ctx: Any, gy: Tensor) -> tuple[Any, ...]:
-    return conv_gradients(ctx, gy, _ops.conv_backward_data, _ops.conv_backward_weight)
+    return (gx, gw, gb, *[None] * 5)
 
 
 def _two_save(ctx: Any, inputs: Any, output: Any) -> None:
@@ -138,25 +128,9 @@ def _conv_weight_backward(ctx: Any, ggw: Tensor) -> tuple[Any, ...]:
 # --- linear -------------------------------------------------------------------------------------------------------------
 
 
-def _rows(t: Tensor) -> int:
-    rows = 1
-    for extent in t.shape[:-1]:
-        rows *= extent
-    return rows
-
-
-def _linear_check(x: Tensor, w: Tensor, b: Tensor | None) -> None:
-    check("x", x=x, w=w, b=b)
-    if w.dim() != 2 or not x.dim() or x.shape[-1] != w.shape[1]:
-        raise ArrayError(f"x and w: shapes {tuple(x.shape)} and {tuple(w.shape)} do not meet; x is (..., k) and w (n, k)")
-
-
 def linear_now(x: Tensor, w: Tensor, b: Tensor | None, ours: int = 7) -> Tensor:
     """Forward, at once."""
-    _linear_check(x, w, b)
-    if not ours & FORWARD:
-        return torch.ops.aten.linear(x, w, b)
-    return linear_layer(x, _rows(x), w.shape[0], w.shape[1], b is not None).forward(x, w, b)
+    return linear_step(x, w, b, ours).forward(x, w, b)
 
 
 def linear_data_now(gy: Tensor, w: Tensor, ours: int = 7) -> Tensor:
@@ -164,7 +138,7 @@ def linear_data_now(gy: Tensor, w: Tensor, ours: int = 7) -> Tensor:
     check("gy", gy=gy, w=w)
     if not ours & BACKWARD_DATA:
         return torch.matmul(gy, w).contiguous()
-    return linear_layer(gy, _rows(gy), w.shape[0], w.shape[1], False).backward_data(gy, w)
+    return linear_layer(gy, rows_of(gy), w.shape[0], w.shape[1], False).backward_data(gy, w)
 
 
 def linear_weight_now(x: Tensor, gy: Tensor, ours: int = 7) -> Tensor:
@@ -172,11 +146,11 @@ def linear_weight_now(x: Tensor, gy: Tensor, ours: int = 7) -> Tensor:
     check("x", x=x, gy=gy)
     if not ours & BACKWARD_WEIGHT:
         return torch.mm(gy.reshape(-1, gy.shape[-1]).t(), x.reshape(-1, x.shape[-1])).contiguous()
-    return linear_layer(x, _rows(x), gy.shape[-1], x.shape[-1], False).backward_weight(x, gy)
+    return linear_layer(x, rows_of(x), gy.shape[-1], x.shape[-1], False).backward_weight(x, gy)
 
 
 def _linear_fake(x: Tensor, w: Tensor, b: Tensor | None, ours: int = 7) -> Tensor:
-    _linear_check(x, w, b)
+    linear_check(x, w, b)
     return _empty(x, (*x.shape[:-1], w.shape[0]), False)
 
 
@@ -188,18 +162,13 @@ def _linear_weight_fake(x: Tensor, gy: Tensor, ours: int = 7) -> Tensor:
     return _empty(gy, (gy.shape[-1], x.shape[-1]), False)
 
 
-def linear_gradients(ctx: Any, gy: Tensor, data: Any, weight: Any) -> tuple[Any, ...]:
-    """Those of linear by the two functions."""
+def _linear_backward(ctx: Any, gy: Tensor) -> tuple[Any, ...]:
     x, w = ctx.saved_tensors
     needs = ctx.needs_input_grad
-    gx = data(gy, w, *ctx.where) if needs[0] else None
-    gw = weight(x, gy, *ctx.where) if needs[1] else None
+    gx = _ops.linear_backward_data(gy, w, *ctx.where) if needs[0] else None
+    gw = _ops.linear_backward_weight(x, gy, *ctx.where) if needs[1] else None
     gb = gy.reshape(-1, gy.shape[-1]).sum(0) if ctx.bias and needs[2] else None
     return (gx, gw, gb, None)
-
-
-def _linear_backward(ctx: Any, gy: Tensor) -> tuple[Any, ...]:
-    return linear_gradients(ctx, gy, _ops.linear_backward_data, _ops.linear_backward_weight)
 
 
 def _linear_data_backward(ctx: Any, ggx: Tensor) -> tuple[Any, ...]:

@@ -12,12 +12,13 @@ import torch
 from torch import Tensor, nn
 
 from .._errors import Error
-from . import _functions, _ops
-from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, TYPES, ConvSizes, check, conv_layer, is_captured, is_last, linear_layer
+from .._kw import facts
+from . import _functions, _steps
+from ._layers import BACKWARD_DATA, BACKWARD_WEIGHT, FORWARD, TYPES, is_captured
 from ._race import Race, race
 
 _CONVS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
-_is_grad_enabled, _is_autocast_enabled = torch.is_grad_enabled, torch.is_autocast_enabled
+_is_grad_enabled, _is_autocast_enabled, _is_compiling = torch.is_grad_enabled, torch.is_autocast_enabled, torch.compiler.is_compiling
 _WORDS = {FORWARD: "forward", BACKWARD_DATA: "gradient of x", BACKWARD_WEIGHT: "gradient of w"}
 
 
@@ -86,15 +87,15 @@ class _Site:
         self.ours, self.on = 0, True
         self.state: tuple[Any, ...] | None = None
         self.quick: Callable[[Tensor], Tensor | None] | None = None
+        self.trained: Callable[[Tensor], Tensor | None] | None = None
 
-    def layer(self, x: Tensor) -> Any:
-        """Its shapes' plans."""
-        w, b = self.module.weight, self.module.bias
-        check("x", x=x, w=w, b=b)
-        if self.is_conv:
-            s, p, d, g = self.where
-            return conv_layer(x, ConvSizes(x.shape, w.shape, s, p, d, g, is_last(x) or is_last(w), b is not None))
-        return linear_layer(x, _ops._rows(x), w.shape[0], w.shape[1], b is not None)
+    def step(self, x: Tensor, ours: int, bias: bool = True) -> Any:
+        """Its shapes' plans, with these directions ours."""
+        w, b = self.module.weight, self.module.bias if bias else None
+        if not self.is_conv:
+            return _steps.linear_step(x, w, b, ours)
+        stride, padding, dilation, groups = self.where
+        return _steps.conv_step(x, w, b, stride, padding, dilation, groups, ours)
 
     def now(self, x: Tensor) -> tuple[Any, ...]:
         """Layer, plan and weights for inference as long as the weights are these: packed where the kernel wants it."""
@@ -102,7 +103,7 @@ class _Site:
         state = self.state
         if state is None or state[0] is not w or state[1] != (w._version, w.data_ptr()):
             with torch.no_grad():
-                layer = self.layer(x)
+                layer = self.step(x, self.ours).layer
                 direction, ready = layer.direction(FORWARD, packed=True), layer.prepared(w.detach())
                 if direction.pack(ready):
                     ready = None
@@ -114,8 +115,8 @@ class _Site:
         """A call for inference with these weights and inputs of this kind, which looks at as little as it can; it gives None where all has to be looked
         at again. A layer of a GPU is often no longer than this."""
         parameters, plan, (version, address) = self.module._parameters, direction.plan, mark
-        dtype, device, shape, stride = self.kind
-        word, cuda = device.type, device.type == "cuda"
+        _, device, shape, _ = self.kind
+        word, cuda, seen = device.type, device.type == "cuda", facts(x)
         rows = None if self.is_conv or x.dim() == 2 else ((layer.m, layer.k), (*shape[:-1], layer.n))
         if not x.is_contiguous(memory_format=layer.format):
             return lambda x: None
@@ -129,14 +130,11 @@ class _Site:
                 or w._version != version
                 or w.data_ptr() != address
                 or type(x) is not Tensor
-                or x.dtype is not dtype
-                or x.shape != shape
-                or x.stride() != stride
-                or x.device != device
+                or facts(x) != seen
                 or (_is_grad_enabled() and (x.requires_grad or w.requires_grad or (b is not None and b.requires_grad)))
                 or _is_autocast_enabled(word)
                 or _functions.watched()
-                or (cuda and ready is None and is_captured(device))
+                or (cuda and (x.data_ptr() % 16 or (ready is None and is_captured(device))))
             ):
                 return None
             x = x if rows is None else x.view(rows[0])
@@ -151,10 +149,28 @@ class _Site:
         return call
 
     def __call__(self, x: Tensor) -> Tensor:
-        if torch.compiler.is_compiling():
+        if _is_compiling():
             return self.original(x)
-        y = self.quick(x) if self.quick is not None and self.on and self.ours & FORWARD else None
+        y = None
+        if self.on:
+            if self.trained is not None and _is_grad_enabled():
+                y = self.trained(x)
+            elif self.quick is not None and self.ours & FORWARD:
+                y = self.quick(x)
         return y if y is not None else self.look(x)
+
+    def trained_call(self, x: Tensor, step: Any) -> Callable[[Tensor], Tensor | None]:
+        """The same for training, where weights always change and are taken as they are."""
+        parameters, word = self.module._parameters, x.device.type
+        seen = facts(x, parameters["weight"], parameters["bias"])
+
+        def call(x: Tensor) -> Tensor | None:
+            w, b = parameters["weight"], parameters["bias"]
+            if facts(x, w, b) != seen or _functions.traced(x, w, b) or not _functions.wants_gradient(x, w, b) or _is_autocast_enabled(word):
+                return None
+            return _functions.with_gradients(x, w, b, step)
+
+        return call
 
     def look(self, x: Tensor) -> Tensor:
         """A call of which nothing is known."""
@@ -162,13 +178,14 @@ class _Site:
             return self.original(x)
         module = self.module
         w, b = module.weight, module.bias
-        if _functions.traced(x, w) or _functions._wants_gradient(x, w, b):
-            if not self.training or _functions.traced(x, w):
+        if _functions.traced(x, w, b):
+            return self.original(x)
+        if _functions.wants_gradient(x, w, b):
+            if not self.training:
                 return self.original(x)
-            if not self.is_conv:
-                return _functions.linear(x, w, b, self.ours)
-            s, p, d, g = self.where
-            return _functions.conv(x, w, b, s, p, d, g, self.ours)
+            step = self.step(x, self.ours)
+            self.trained = self.trained_call(x, step)
+            return _functions.with_gradients(x, w, b, step)
         if not self.ours & FORWARD or w.is_inference() or (is_captured(x.device) and not self.is_captured_as_is(w)):
             return self.original(x)
         _, _, layer, direction, ready = self.now(x)
@@ -180,10 +197,10 @@ class _Site:
         return state is not None and state[0] is w and state[1] == (w._version, w.data_ptr()) and state[4] is not None
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("state", "quick", "original")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("state", "quick", "trained", "original")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, state=None, quick=None)
+        self.__dict__.update(state, state=None, quick=None, trained=None)
         self.original = type(self.module).forward.__get__(self.module)
 
     def put(self) -> None:
@@ -240,7 +257,7 @@ class _Trial:
         return nn.functional.linear(x, w, b)
 
     def _compare(self, direction: int, name: str, ours: Any, theirs: Any, right: Callable[[Tensor, Tensor], bool]) -> bool:
-        problem = self.site.layer(self.x).problem(direction)
+        problem = self.site.step(self.x, 7).layer.problem(direction)
         if not right(ours(), theirs()):
             self.rows.append(Row(problem, [], name, None, False, "the result is further off than the type's rounding"))
             return False
@@ -269,18 +286,10 @@ class _Trial:
         """All three directions, each against PyTorch's, then the layer as a whole with those that won."""
         site = self.site
         module = site.module
-        w, b = module.weight.detach(), None if module.bias is None else module.bias.detach()
-        x = self.x
-        now: Any
-        data: Any
-        weight: Any
-        if site.is_conv:
-            now, data, weight = _ops.conv_now, _ops.conv_data_now, _ops.conv_weight_now
-        else:
-            now, data, weight = _ops.linear_now, _ops.linear_data_now, _ops.linear_weight_now
-        where, ours = site.where, 0
+        w, x = module.weight.detach(), self.x
+        both, ours = {7: site.step(x, 7, bias=False), 0: site.step(x, 0, bias=False)}, 0
         with torch.no_grad():
-            gy = torch.randn_like(now(x, w, b, *where, 0))
+            gy = torch.randn_like(both[0].forward(x, w, None))
 
         def exact(a: Tensor, c: Tensor, e: Tensor) -> list[Tensor]:
             a, c = a.double().requires_grad_(), c.double().requires_grad_()
@@ -289,10 +298,10 @@ class _Trial:
 
         want, scale = exact(x, w, gy), [t + 1e-30 for t in exact(x.abs(), w.abs(), gy.abs())]
         depth = [w[0].numel(), w.numel() // w.shape[1], gy.numel() // gy.shape[1 if site.is_conv else -1]]
-        directions: list[tuple[int, Callable[[int], Tensor]]] = [(FORWARD, lambda o: now(x, w, None, *where, o))]
+        directions: list[tuple[int, Callable[[int], Any]]] = [(FORWARD, lambda o: both[o].forward(x, w, None))]
         if self.wants_gx:
-            directions.append((BACKWARD_DATA, lambda o: data(gy, w, *([x.shape] if site.is_conv else []), *where, o)))
-        directions.append((BACKWARD_WEIGHT, lambda o: weight(x, gy, *([w.shape] if site.is_conv else []), *where, o)))
+            directions.append((BACKWARD_DATA, lambda o: both[o].gradients(x, w, gy, (True, False, False))[0]))
+        directions.append((BACKWARD_WEIGHT, lambda o: both[o].gradients(x, w, gy, (False, True, False))[1]))
         with torch.no_grad():
             for place, (direction, call) in enumerate(directions):
                 at = place if self.wants_gx or place == 0 else 2
@@ -301,7 +310,7 @@ class _Trial:
                     ours |= direction
         if not ours:
             return 0
-        site.ours = ours
+        site.ours, site.trained = ours, None
         leaf = x.detach().requires_grad_(self.wants_gx)
         wanted = [p for p in (leaf if self.wants_gx else None, module.weight, module.bias) if p is not None and p.requires_grad]
         if wanted:
