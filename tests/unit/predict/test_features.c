@@ -170,6 +170,88 @@ static void a_gpu_kernel_s_resources_are_features(void **state) {
     kw_native_features_close(&own);
 }
 
+/* What a problem is to the models, worked out by hand: bits, powers of two, shares, and what a product has in place of a convolution's. */
+static void a_problem_s_features_are_those_worked_out_by_hand(void **state) {
+    (void)state;
+    enum { COLUMNS = 14 };
+    static const struct {
+        const char *problem;
+        struct {
+            const char *name;
+            double value;
+        } columns[COLUMNS];
+    } cases[] = {
+        {"conv_fwd fp32 nhwgc n1 c64 k128 i32x16 f1x1",
+         {{"x_pixel_twos", 8},
+          {"y_pixel_twos", 9},
+          {"x_row_twos", 12},
+          {"y_row_twos", 13},
+          {"log2_flops", 23},
+          {"log2_x_over_l2", -3},
+          {"log2_w_over_l2", -5},
+          {"log2_y_over_l2", -2},
+          {"log2_gm", 9},
+          {"log2_gn", 7},
+          {"log2_gk", 6},
+          {"log2_in_pixels", 9},
+          {"log2_k_over_c", 1},
+          {"c_fill", 1}}},
+        {"conv_bwd_data bf16 nhwgc n2 g32 c96 k64 i14x7 f3x3 s2x2 p1x1",
+         {{"x_pixel_twos", 6},
+          {"y_pixel_twos", 7},
+          {"x_row_twos", 6},
+          {"y_row_twos", 9},
+          {"phases", 4},
+          {"c_fill", 0.1875},
+          {"k_fill", 0.125},
+          {"all_c_fill", 1},
+          {"out_w", 4},
+          {"out_h", 7},
+          {"pad_w", 2},
+          {"stride_w", 2},
+          {"taps", 9},
+          {"log2_g", 5}}},
+        {"gemm int8 rcr m4096 n3 k1",
+         {{"x_pixel_twos", 0},
+          {"y_pixel_twos", 0},
+          {"x_row_twos", 12},
+          {"y_row_twos", 12},
+          {"in_w", 4096},
+          {"stride_w", 1},
+          {"pad_w", 0},
+          {"taps", 1},
+          {"phases", 1},
+          {"log2_gm", 12},
+          {"log2_gk", 0},
+          {"c_fill", 0.0625},
+          {"k_fill", 0.1875},
+          {"log2_batch", 0}}},
+        /* more twos than are counted */
+        {"conv_fwd fp32 nhwgc n1 c4096 k8 i64x64 f1x1", {{"x_pixel_twos", 14}, {"x_row_twos", 16}, {"y_row_twos", 11}}},
+    };
+    kw_native_features *own = NULL;
+    kw_target target;
+    assert_int_equal(kw_native_features_open(&own, NULL), KW_OK);
+    assert_int_equal(kw_target_parse(&target, cpu_text, NULL), KW_OK);
+    double *row = calloc(kw_native_features_table(own)->count, sizeof *row);
+    assert_non_null(row);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        kw_native_features_problem sight;
+        assert_int_equal(kw_problem_parse(&problem, cases[i].problem, NULL), KW_OK);
+        kw_native_problem_read(&sight, &problem, &target);
+        kw_native_features_fill_problem(own, row, &sight);
+        for (int c = 0; c < COLUMNS && cases[i].columns[c].name; c++) {
+            double value = column_of(own, row, cases[i].columns[c].name);
+            if (value != cases[i].columns[c].value) {
+                fail_msg("%s of %s is %g, not %g", cases[i].columns[c].name, cases[i].problem, value, cases[i].columns[c].value);
+            }
+        }
+    }
+    free(row);
+    kw_native_features_close(&own);
+}
+
 /* One column more, another order, another name and another unit: each is another hash. */
 static void units_and_order_are_in_the_hash(void **state) {
     (void)state;
@@ -198,7 +280,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_and_order_are_in_the_hash),          cmocka_unit_test(a_gpu_kernel_s_resources_are_features),
         cmocka_unit_test(names_are_unique_and_codes_are_marked),    cmocka_unit_test(an_axis_has_the_same_words_in_every_family),
-        cmocka_unit_test(our_rows_are_finite_and_fills_are_shares),
+        cmocka_unit_test(our_rows_are_finite_and_fills_are_shares), cmocka_unit_test(a_problem_s_features_are_those_worked_out_by_hand),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

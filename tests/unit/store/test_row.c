@@ -177,6 +177,53 @@ static void lines_that_are_no_rows_are_refused_with_the_reason(void **state) {
     }
 }
 
+/* A line with just the fields that must be there, but for one of them. */
+static size_t print_without(char *line, size_t room, const char *kind, const kw_row_field fields[], const kw_row_field *left_out) {
+    kw_line out = {line, room, 0};
+    kw_line_addf(&out, "{\"schema\":1,\"line\":\"%s\"", kind);
+    for (const kw_row_field *field = fields; field->name; field++) {
+        if (field != left_out && field->flags & (KW_FIELD_ALWAYS | KW_FIELD_NEEDED)) {
+            const char *value = field->kind == KW_FIELD_TEXT ? "\"x\"" : field->kind == KW_FIELD_OUTCOME ? "\"good\"" : "false";
+            kw_line_addf(&out, ",\"%s\":%s", field->name, value);
+        }
+    }
+    kw_line_addf(&out, ",\"sum\":\"%016llx\"}", (unsigned long long)kw_hash64(line, strlen(line)));
+    return strlen(line);
+}
+
+static kw_status parse_line(const char *kind, const char *line, size_t size, kw_error *err) {
+    kw_row row;
+    kw_run run;
+    return strcmp(kind, "row") ? kw_run_parse(&run, line, size, err) : kw_row_parse(&row, line, size, err);
+}
+
+/* Each field that must be there, left out of a line that is right otherwise. */
+static void each_field_that_must_be_there_is_asked_for(void **state) {
+    (void)state;
+    static const struct {
+        const char *kind;
+        const kw_row_field *fields;
+        int least;
+    } kinds[] = {{"row", kw_row_fields, 7}, {"run", kw_run_fields, 1}};
+    for (int i = 0; i < 2; i++) {
+        char line[512], reason[80];
+        int asked = 0;
+        kw_error err = {0};
+        size_t size = print_without(line, sizeof line, kinds[i].kind, kinds[i].fields, NULL);
+        assert_ok(parse_line(kinds[i].kind, line, size, &err), &err);
+        for (const kw_row_field *field = kinds[i].fields; field->name; field++) {
+            if (field->flags & (KW_FIELD_ALWAYS | KW_FIELD_NEEDED)) {
+                size = print_without(line, sizeof line, kinds[i].kind, kinds[i].fields, field);
+                assert_int_equal(parse_line(kinds[i].kind, line, size, &err), KW_MALFORMED);
+                snprintf(reason, sizeof reason, "no \"%s\"", field->name);
+                assert_non_null(strstr(err.text, reason));
+                asked++;
+            }
+        }
+        assert_true(asked >= kinds[i].least);
+    }
+}
+
 static void runs_return_exactly(void **state) {
     (void)state;
     kw_run run, back;
@@ -390,6 +437,7 @@ int main(void) {
         cmocka_unit_test(every_byte_of_a_row_belongs_to_a_field_or_is_padding),
         cmocka_unit_test(a_line_with_any_byte_changed_or_missing_is_refused),
         cmocka_unit_test(lines_that_are_no_rows_are_refused_with_the_reason),
+        cmocka_unit_test(each_field_that_must_be_there_is_asked_for),
         cmocka_unit_test(runs_return_exactly),
         cmocka_unit_test(bytes_that_are_not_utf8_and_errors_beyond_bounds_are_settled),
         cmocka_unit_test(rows_that_cannot_be_are_not_printed),

@@ -125,6 +125,8 @@ static const rule_example depthwise_rows[] = {
     {"", "conv_fwd int8", "taps_h=1 taps_w=1", ARCH, "conv_fwd int8 g32 c32 k32 i40x40 f32x32"},
     {"exact_sums", "conv_fwd int8", "taps_h=1 taps_w=1", ARCH, "conv_fwd int8 g32 c32 k32 i40x40 f32x33"},
     {"filter_size", "conv_fwd fp32", "taps_h=1 taps_w=1", ARCH, "conv_fwd fp32 g32 c32 k32 i400x400 f300x300"},
+    {"", "conv_fwd fp32", "tile_h=1 taps_h=1 taps_w=1", ARCH, "conv_fwd fp32 g32 c32 k32 i70x70 f64x64"},
+    {"filter_size", "conv_fwd fp32", "tile_h=1 taps_h=1 taps_w=1", ARCH, "conv_fwd fp32 g32 c32 k32 i70x70 f64x65"},
     {0},
 };
 
