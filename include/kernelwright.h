@@ -651,6 +651,10 @@ KW_API kw_status kw_measure(kw_record *record, kw_registry *registry, size_t ind
  * GPU a small kernel is compiled. */
 KW_API double kw_context_peak(kw_context *context, kw_dtype dtype);
 KW_API double kw_context_bandwidth(kw_context *context);
+/* What one core of the CPU gets done in a nanosecond, as text ("fma256=7.31 fma512=3.66 ... ram=24.8": instructions, bytes; docs/cpu-rates.md).
+ * It is measured, in one to three seconds, and the highest of each that was ever measured on this machine is given and kept in the user's data
+ * folder. Contexts that are opened later expect times by them; one that is open goes on as it was. "" for a GPU. */
+KW_API kw_status kw_context_rates(char *text, size_t capacity, kw_context *context, kw_error *err);
 
 /* --- wisdom: measured winners --------------------------------------------------------------------------------- */
 

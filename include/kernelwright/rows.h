@@ -27,7 +27,9 @@ extern "C" {
     X(shard, 24, "I/N, or empty")                                                                                                          \
     X(options, 256, "how it was timed: threads, batches, cold, exhaustive, seed")                                                          \
     X(clocks, 128, "governor and limits of the clocks, where readable")                                                                    \
-    X(roofs, 192, "measured when the run began: FLOP/s by type and bytes a second, e.g. fp32=1.17e11 bf16=2.3e11 memory=2.5e10")
+    X(roofs, 512,                                                                                                                          \
+      "measured when the run began: FLOP/s by type, bytes a second: fp32=1.17e11 memory=2.5e10; then kw_context_rates where they are "     \
+      "kept")
 
 typedef struct kw_run {
 #define KW_RUN_FACT(name, size, meaning) char name[size];

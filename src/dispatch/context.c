@@ -1,8 +1,9 @@
 /* context.c: opening and closing. Opening reads the environment and the device's facts and nothing else: compiler, cache, wisdom and the
- * default registry are looked up on first need. */
+ * default registry are looked up on first need. The machine's rates are read where they are kept, never measured. */
 #include "dispatch/context.h"
 
 #include "base/os/lease.h"
+#include "measure/rates/rates.h"
 
 #include <stdlib.h>
 
@@ -16,7 +17,9 @@ static kw_status open_context_device(kw_context *context, const char *device, kw
         context->backend->use_threads(context->device, &context->settings.host_threads);
     }
     if (!status) {
-        context->target = context->backend->target(context->device);
+        context->facts = *context->backend->target(context->device);
+        kw_rates_recall(&context->facts, &context->settings);
+        context->target = &context->facts;
         kw_target_print(context->target_text, sizeof context->target_text, context->target);
         kw_cpu_brand(context->brand);
     }

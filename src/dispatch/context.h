@@ -21,6 +21,7 @@ struct kw_context {
     kw_settings settings;
     const kw_backend *backend;
     kw_device *device;
+    kw_target facts; /* what target is: the device's, with the rates that are kept of this machine */
     const kw_target *target;
     char target_text[KW_TARGET_TEXT_MAX], brand[KW_BRAND_MAX];
     kw_build_tools *build_tools;

@@ -1,6 +1,8 @@
-/* peaks.c: what the context's device does at most. Measured once a context, and never while something else is measured. */
+/* peaks.c: what the context's device does at most, measured once a context, and what its cores get done, measured once a machine. Never while
+ * something else is measured. */
 #include "dispatch/context.h"
 #include "measure/measure.h"
+#include "measure/rates/rates.h"
 
 static double measure_gpu(kw_context *context, bool memory, kw_dtype dtype) {
     const kw_jit jit = kw_build_tools_jit(context->build_tools, true);
@@ -35,4 +37,20 @@ double kw_context_peak(kw_context *context, kw_dtype dtype) {
 
 double kw_context_bandwidth(kw_context *context) {
     return context && !kw_context_lost(context) ? take_roof(context, &context->bandwidth, true, KW_FP32) : 0;
+}
+
+kw_status kw_context_rates(char *text, size_t capacity, kw_context *context, kw_error *err) {
+    if (!text || !capacity || !context) {
+        return kw_fail(err, KW_ILLEGAL, "kw_context_rates: %s", context ? "there is no room for the text" : "context is NULL");
+    }
+    *text = 0;
+    kw_status status = kw_context_check(context, err);
+    if (!status && !kw_target_is_gpu(context->target)) {
+        kw_target target = *context->target; /* the context's own stays: other threads read it */
+        kw_context_measuring_begin(context);
+        kw_rates_renew(&target, &context->settings);
+        kw_context_measuring_end(context);
+        kw_rates_print(text, capacity, &target.rates);
+    }
+    return status;
 }

@@ -4,8 +4,7 @@
  *
  * The first three overlap in an out-of-order core, though not wholly; copies come before the work that needs them. Packing of weights is
  * left out: weights that stay the same are packed once. Work is divided by the threads that get any, at the pace of the thread with most
- * units. The figures are one machine's (Zen 4, 3.66 GHz, measured by register-only loops and by reads of working sets of every size;
- * docs/measuring.md); on another machine all candidates shift alike, and only their order is asked for. */
+ * units. What a core gets done in a nanosecond are the target's rates (problem/target/rates.h), measured or by default. */
 #include "predict/estimate.h"
 
 #include "base/math.h"
@@ -14,49 +13,59 @@
 
 #include <math.h>
 
-/* Instructions a cycle of one core. 256-bit multiply-adds go down two pipes, 512-bit ones down one; the same holds for loads. */
-typedef struct core_rate {
-    double multiply_adds, loads;
-} core_rate;
-static const core_rate core_rates[] = {[KW_ISA_AVX2] = {2, 2}, [KW_ISA_AVX512] = {1, 1}};
-/* A tile register is multiplied a row of 16 lanes and 16 steps a cycle, and loaded at two rows a cycle. */
-static const core_rate amx_rate = {16, 2};
-
-#define CLOCK_GHZ 3.66
 #define SHOWS 0.01      /* of the parts that overlap, how much of the shorter ones shows: of two kernels bound alike, fewer loads win */
 #define START_NS 100.0  /* a call's fixed part */
 #define STAGE_NS 1500.0 /* waking threads and one barrier, when there is more than one thread */
-#define GENERIC_NS_PER_FLOP 0.2 /* the compiled-in kernels: portable code, 5 to 25 GFLOP/s where channels are many */
+#define GENERIC_SHARE (1.0 / 23) /* the compiled-in kernels: portable code, of the rate of 8 lanes' multiply-adds where channels are many */
+
+/* Instructions a nanosecond of one core. */
+typedef struct core_rate {
+    double multiply_adds, loads;
+} core_rate;
+
+static core_rate core_rate_of(const kw_config *config, const kw_rates *rates) {
+    bool wide = kw_config_axis(config, "isa", KW_ISA_AVX512) != KW_ISA_AVX2, bytes = config->dtype == KW_INT8;
+    double loads = wide ? rates->load512 : rates->load256;
+    switch (kw_config_axis(config, "math", KW_MATH_FMA)) {
+    case KW_MATH_AMX:
+        return (core_rate){bytes ? rates->byte_tiles : rates->tiles, rates->tile_load};
+    case KW_MATH_DP:
+        return (core_rate){!bytes ? rates->dp512 : wide ? rates->bytes512 : rates->bytes256, loads};
+    case KW_MATH_WIDE:
+        return (core_rate){wide ? rates->wide512 : rates->wide256, loads};
+    default:
+        return (core_rate){wide ? rates->fma512 : rates->fma256, loads};
+    }
+}
 
 /* Bytes per nanosecond that one thread draws from a working set, by its share of the cache it fits in; how far more threads help. */
-static const struct {
+typedef struct memory_level {
     double l2_share, l3_share, rate, most_threads;
-} memory_rates[] = {
-    {1, 0, 112, 1e9},    /* the core's own second level */
-    {0, 0.25, 90, 1e9},  /* well inside the shared cache */
-    {0, 0.625, 68, 1.6}, /* most of it */
-    {0, 1, 48, 1},       /* all of it */
-    {0, 0, 25, 1.1},     /* memory */
-};
+} memory_level;
 
-static double memory_rate(const kw_target *target, double bytes, double threads) {
-    size_t level = 0, last = sizeof memory_rates / sizeof *memory_rates - 1;
-    while (level < last) {
-        double room = memory_rates[level].l2_share * (double)target->l2 * threads + memory_rates[level].l3_share * (double)target->l3;
-        if (bytes <= room) {
-            break;
-        }
+/* What the threads share helps as far as all of them together draw more from memory than one does. */
+static double memory_rate(const kw_target *target, const kw_rates *rates, double bytes, double threads) {
+    double together = fmax(1, rates->ram_all / rates->ram);
+    const memory_level levels[] = {
+        {1, 0, rates->l2, threads},                                                            /* the core's own second level */
+        {0, 0.25, rates->l3, threads},                                                         /* well inside the shared cache */
+        {0, 0.625, sqrt(rates->l3 * rates->l3_full), fmin(threads, sqrt(threads * together))}, /* most of it */
+        {0, 1, rates->l3_full, fmin(threads, together)},                                       /* all of it */
+        {0, 0, rates->ram, fmin(threads, together)},                                           /* memory */
+    };
+    size_t level = 0, last = sizeof levels / sizeof *levels - 1;
+    while (level < last && bytes > levels[level].l2_share * (double)target->l2 * threads + levels[level].l3_share * (double)target->l3) {
         level++;
     }
-    return memory_rates[level].rate * fmin(threads, memory_rates[level].most_threads);
+    return levels[level].rate * levels[level].most_threads;
 }
 
 /* Nanoseconds of what comes back from beyond the first level. */
-static double rereads_ns(const kw_target *target, const kw_launch *launch, double threads) {
+static double rereads_ns(const kw_target *target, const kw_rates *rates, const kw_launch *launch, double threads) {
     double ns = 0;
     for (int i = 0; i < KW_CACHE_REUSE_MAX; i++) {
         if (launch->rereads[i].between > target->l1) {
-            ns += launch->rereads[i].bytes / memory_rate(target, (double)launch->rereads[i].between, threads);
+            ns += launch->rereads[i].bytes / memory_rate(target, rates, (double)launch->rereads[i].between, threads);
         }
     }
     return ns;
@@ -73,23 +82,29 @@ static double useful_threads(int64_t threads, const kw_launch *launch) {
     return (double)units / (double)kw_ceil_div(units, kw_min(threads, units));
 }
 
-double kw_predict_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
-    if (kw_target_is_gpu(target)) {
-        return kw_predict_gpu_ns(config, problem, target, launch);
-    }
+kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+    const kw_rates rates = kw_rates_whole(&target->rates);
     int64_t team = kw_team_threads(launch, kw_problem_bytes(problem), target->units);
     double threads = useful_threads(team, launch);
-    double start = START_NS + (team > 1 ? STAGE_NS * launch->stages : 0);
+    kw_estimate e = {.start = START_NS + (team > 1 ? STAGE_NS * launch->stages : 0)};
     if (config->family->builtin) {
-        return start + GENERIC_NS_PER_FLOP * (double)kw_problem_flops(problem) / threads;
+        e.multiply_adds = (double)kw_problem_flops(problem) / (16 * rates.fma256 * GENERIC_SHARE) / threads;
+        e.ns = e.start + e.multiply_adds;
+        return e;
     }
-    int isa = kw_config_axis(config, "isa", KW_ISA_AVX512) == KW_ISA_AVX2 ? KW_ISA_AVX2 : KW_ISA_AVX512;
-    core_rate core = kw_config_axis(config, "math", KW_MATH_FMA) == KW_MATH_AMX ? amx_rate : core_rates[isa];
-    double tensors = (double)kw_problem_bytes(problem);
-    double multiply_adds = launch->multiply_adds / core.multiply_adds / CLOCK_GHZ / threads;
-    double loads = launch->loads / core.loads / CLOCK_GHZ / threads;
-    double rate = memory_rate(target, tensors, threads), through = tensors / rate + rereads_ns(target, launch, threads);
-    double copies = fmax(0, launch->copied_bytes - 2 * (double)launch->packed_bytes);
-    double longest = fmax(fmax(multiply_adds, loads), through), shorter = multiply_adds + loads + through - longest;
-    return start + longest + SHOWS * shorter + copies / rate;
+    core_rate core = core_rate_of(config, &rates);
+    double tensors = (double)kw_problem_bytes(problem), rate = memory_rate(target, &rates, tensors, threads);
+    e.multiply_adds = launch->multiply_adds / core.multiply_adds / threads;
+    e.loads = launch->loads / core.loads / threads;
+    e.tensors = tensors / rate;
+    e.rereads = rereads_ns(target, &rates, launch, threads);
+    e.copies = fmax(0, launch->copied_bytes - 2 * (double)launch->packed_bytes) / rate;
+    double through = e.tensors + e.rereads, longest = fmax(fmax(e.multiply_adds, e.loads), through);
+    e.ns = e.start + longest + SHOWS * (e.multiply_adds + e.loads + through - longest) + e.copies;
+    return e;
+}
+
+double kw_predict_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+    return kw_target_is_gpu(target) ? kw_predict_gpu_ns(config, problem, target, launch)
+                                    : kw_estimate_cpu(config, problem, target, launch).ns;
 }

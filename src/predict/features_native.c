@@ -2,6 +2,7 @@
 #include "predict/features_native.h"
 
 #include "base/math.h"
+#include "predict/estimate.h"
 #include "problem/view.h"
 
 #include <math.h>
@@ -140,7 +141,8 @@ static room room_of(const kw_native_features_tiles *w, const kw_target *t, const
     return r;
 }
 
-/* l is the launch, steps its vector multiply-adds, units those of its largest stage, w the tiles of the config, r its room. */
+/* l is the launch, steps its vector multiply-adds, units those of its largest stage, w the tiles of the config, r its room, e the parts of a CPU's
+ * estimate: what bounds a kernel, in rates of the machine's own, carries over to another machine. */
 #define PAIR_COLUMNS(F)                                                                                                                    \
     F(log2_estimate, "pair", "bits", native_log2(estimate_ns))                                                                             \
     F(log2_estimate_rate, "pair", "bits", native_log2(p->flops / fmax(estimate_ns, 1e-3)))                                                 \
@@ -171,7 +173,13 @@ static room room_of(const kw_native_features_tiles *w, const kw_target *t, const
     F(blocks_by_registers, "pair", "", r.by_registers)                                                                                     \
     F(blocks_by_shared, "pair", "", r.by_shared)                                                                                           \
     F(blocks_by_threads, "pair", "", r.by_threads)                                                                                         \
-    F(occupancy, "pair", "", r.occupancy)
+    F(occupancy, "pair", "", r.occupancy)                                                                                                  \
+    F(multiply_adds_share, "pair", "", e.multiply_adds / fmax(e.ns, 1e-3))                                                                 \
+    F(loads_share, "pair", "", e.loads / fmax(e.ns, 1e-3))                                                                                 \
+    F(tensors_share, "pair", "", e.tensors / fmax(e.ns, 1e-3))                                                                             \
+    F(rereads_share, "pair", "", e.rereads / fmax(e.ns, 1e-3))                                                                             \
+    F(copies_share, "pair", "", e.copies / fmax(e.ns, 1e-3))                                                                               \
+    F(start_share, "pair", "", e.start / fmax(e.ns, 1e-3))
 
 static const kw_feature problem_features[] = {
 #define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
@@ -358,6 +366,10 @@ void kw_native_features_fill_tiled(const kw_native_features *own, double *row, c
     const kw_target *t = p->target;
     double units = units_of(l), steps = l->multiply_adds;
     const room r = room_of(w, t, l);
+    kw_estimate e = {.ns = estimate_ns};
+    if (!kw_target_is_gpu(t)) {
+        e = kw_estimate_cpu(w->config, p->problem, t, l);
+    }
     size_t i = own->pair_start;
 #define COLUMN(name, group, unit, formula) row[i++] = formula;
     PAIR_COLUMNS(COLUMN)

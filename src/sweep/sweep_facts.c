@@ -5,6 +5,7 @@
 #include "base/os/clock.h"
 #include "base/os/settings.h"
 #include "measure/measure.h"
+#include "measure/rates/rates.h"
 
 #include <commit.h>
 #include <stdio.h>
@@ -89,6 +90,19 @@ static void read_clocks(char *text, size_t capacity) {
     }
 }
 
+/* What is kept of the machine's cores, for who learns from the rows. */
+static void add_kept_rates(kw_line *line, const kw_target *target) {
+    kw_settings settings;
+    kw_target known = *target;
+    char text[KW_RATES_TEXT_MAX];
+    if (!kw_settings_read(&settings, NULL, NULL)) {
+        if (kw_rates_recall(&known, &settings) && kw_rates_print(text, sizeof text, &known.rates)) {
+            kw_line_addf(line, " %s", text);
+        }
+        kw_settings_drop(&settings);
+    }
+}
+
 static void measure_roofs(char *text, size_t capacity, const kw_sweep_plan *plan, int threads) {
     bool wanted[KW_DTYPE_COUNT] = {false};
     kw_line line = {.data = text, .capacity = capacity};
@@ -105,6 +119,7 @@ static void measure_roofs(char *text, size_t capacity, const kw_sweep_plan *plan
     if (bandwidth > 0) {
         kw_line_addf(&line, "memory=%.0f", bandwidth);
     }
+    add_kept_rates(&line, &plan->target);
 }
 
 static void print_timing(char *text, size_t capacity, const kw_sweep_plan *plan, int64_t spill_limit, const kw_sweep_options *o) {

@@ -131,6 +131,20 @@ static void print_roofs(kw_context *context) {
     }
 }
 
+/* What a core gets done, measured once and kept; nothing of a GPU. */
+static void show_rates(kw_context *context, cli_json *json) {
+    kw_error err = {0};
+    char text[512];
+    kw_status status = kw_context_rates(text, sizeof text, context, &err);
+    if (json) {
+        cli_json_text(json, "rates", text);
+    } else if (status || *text) {
+        printf("rates      %s\n           instructions and bytes that a core gets done in a nanosecond; kept in rates.txt of the data "
+               "folder\n",
+               status ? err.text : text);
+    }
+}
+
 static void show_place(const char *what, const char *path, const char *state, const char *more, cli_json *json) {
     if (json) {
         cli_json_text(json, what, path);
@@ -144,9 +158,11 @@ static void show_target(kw_context *context, const char *device, cli_json *json)
         cli_json_text(json, "version", kw_version());
         cli_json_text(json, "target", kw_context_target(context));
         add_roofs(context, json);
+        show_rates(context, json);
     } else {
         printf("kwright    %s\n%-10s %s\n           %s\n", kw_version(), device, kw_context_target(context), kw_context_device(context));
         print_roofs(context);
+        show_rates(context, NULL);
     }
 }
 

@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,8 +27,16 @@ typedef struct entry {
     uint64_t hash; /* of what is used of the row */
 } entry;
 
+/* What the runs on a target said of its cores: of several the highest. */
+typedef struct machine {
+    char target[KW_TARGET_TEXT_MAX];
+    kw_rates rates;
+} machine;
+
 typedef struct reading {
     kw_dataset *dataset;
+    machine *machines;
+    size_t machine_count, machine_capacity;
     entry *entries;
     size_t count, capacity, problem_group_capacity;
     uint64_t *holdout; /* sorted hashes */
@@ -51,11 +60,41 @@ static uint64_t hash_without_dtype(const kw_problem *problem) {
     return kw_hash64(text, strlen(text));
 }
 
+static kw_rates *rates_of(reading *r, const char *target) {
+    for (size_t i = 0; i < r->machine_count; i++) {
+        if (!strcmp(r->machines[i].target, target)) {
+            return &r->machines[i].rates;
+        }
+    }
+    return NULL;
+}
+
+static bool add_dataset_run(void *user, const kw_run *run) {
+    reading *r = user;
+    kw_rates rates = {0}, *known = rates_of(r, run->target);
+    if (!kw_rates_parse(&rates, (kw_word){run->roofs, strlen(run->roofs)})) {
+        return true; /* of a run before rates were known: the defaults stand for it */
+    }
+    if (!known) {
+        if (!KW_ARRAY_RESERVE(r->machines, r->machine_capacity, r->machine_count + 1)) {
+            return r->good = false;
+        }
+        machine *made = &r->machines[r->machine_count++];
+        *made = (machine){.rates = {0}};
+        snprintf(made->target, sizeof made->target, "%s", run->target);
+        known = &made->rates;
+    }
+    kw_rates_raise(known, &rates);
+    return true;
+}
+
 /* Parses the row's three texts, each only when it is not the one before. false: one of them is not ours. */
 static bool parse_row(reading *r, const kw_row *row) {
     if (strcmp(r->target_text, row->target) != 0) {
         memcpy(r->target_text, row->target, sizeof r->target_text);
         r->target_known = !kw_target_parse(&r->target, row->target, NULL);
+        const kw_rates *rates = r->target_known ? rates_of(r, row->target) : NULL;
+        r->target.rates = rates ? *rates : (kw_rates){0};
         r->problem_text[0] = 0;
     }
     if (strcmp(r->problem_text, row->problem) != 0) {
@@ -229,11 +268,12 @@ kw_status kw_dataset_open(kw_dataset *dataset, const char *const *paths, size_t 
                           .op = filter->op,
                           .dtype = filter->dtype};
     kw_status status = hash_holdout(r, filter, err);
-    status = status ? status : kw_rows_visit(paths, count, &rows, add_dataset_row, r, err);
+    status = status ? status : kw_rows_visit(paths, count, &rows, &(kw_rows_visitor){add_dataset_run, add_dataset_row, r}, err);
     if (!status && !r->good) {
         status = kw_fail_memory(err, "the data set");
     }
     status = status ? status : finish_dataset(r, err);
+    free(r->machines);
     free(r->entries);
     free(r->holdout);
     free(r);

@@ -91,8 +91,13 @@ static void remove_store(const char *folder, const char *path) {
     rmdir(folder);
 }
 
-static kw_status visit_stores(const char *const *paths, size_t count, const kw_row_filter *filter,
-                              bool (*visit)(void *user, const kw_row *row), void *user, kw_error *err) {
+static kw_status visit_store(kw_store *store, const kw_row_filter *filter, const kw_rows_visitor *visitor, kw_error *err) {
+    kw_status status = visitor->run ? kw_store_visit_runs(store, visitor->run, visitor->user, err) : KW_OK;
+    return status ? status : kw_store_visit(store, filter, visitor->row, visitor->user, err);
+}
+
+static kw_status visit_stores(const char *const *paths, size_t count, const kw_row_filter *filter, const kw_rows_visitor *visitor,
+                              kw_error *err) {
     const char *place = getenv("TMPDIR");
     char folder[PATH_SIZE - 16], path[PATH_SIZE];
     int size = snprintf(folder, sizeof folder, "%s/kwright-rows-XXXXXX", place && *place ? place : "/tmp");
@@ -106,14 +111,14 @@ static kw_status visit_stores(const char *const *paths, size_t count, const kw_r
     for (size_t i = 0; i < count && !status; i++) {
         status = add_source(store, paths[i], filter, err);
     }
-    status = status ? status : kw_store_visit(store, filter, visit, user, err);
+    status = status ? status : visit_store(store, filter, visitor, err);
     kw_store_close(&store);
     remove_store(folder, path);
     return status;
 }
 
-kw_status kw_rows_visit(const char *const *paths, size_t count, const kw_row_filter *filter, bool (*visit)(void *user, const kw_row *row),
-                        void *user, kw_error *err) {
+kw_status kw_rows_visit(const char *const *paths, size_t count, const kw_row_filter *filter, const kw_rows_visitor *visitor,
+                        kw_error *err) {
     if (!count) {
         return kw_fail(err, KW_ILLEGAL, "no store is given; for example results.db");
     }
@@ -123,11 +128,11 @@ kw_status kw_rows_visit(const char *const *paths, size_t count, const kw_row_fil
         }
     }
     if (count > 1 || !is_store_path(paths[0])) {
-        return visit_stores(paths, count, filter, visit, user, err);
+        return visit_stores(paths, count, filter, visitor, err);
     }
     kw_store *store = NULL;
     kw_status status = kw_store_open(&store, paths[0], KW_STORE_READ, err);
-    status = status ? status : kw_store_visit(store, filter, visit, user, err);
+    status = status ? status : visit_store(store, filter, visitor, err);
     kw_store_close(&store);
     return status;
 }

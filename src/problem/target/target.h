@@ -8,6 +8,7 @@
 #include "base/status.h"
 #include "base/text.h"
 #include "problem/target/backend_id.h"
+#include "problem/target/rates.h"
 
 /* Whose fact it is. A target's text has the facts of its kind of device and no others; the rest are 0. */
 typedef enum kw_fact_scope { KW_OF_ALL, KW_OF_CPU, KW_OF_GPU } kw_fact_scope;
@@ -34,6 +35,7 @@ typedef struct kw_target {
 #define KW_FACT(name, scope, meaning) int64_t name;
     KW_TARGET_FACTS(KW_FACT)
 #undef KW_FACT
+    kw_rates rates; /* of a CPU, as far as they were measured; not in the text */
 } kw_target;
 
 enum { KW_TARGET_TEXT_MAX = 384 };

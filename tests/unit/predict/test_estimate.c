@@ -126,11 +126,36 @@ static void compiled_in_kernels_come_last(void **state) {
     }
 }
 
+/* A dot product takes two pairs, so a launch by it has half the instructions; where it runs at half the rate or less, it gains nothing. */
+static void the_machines_own_rates_decide(void **state) {
+    (void)state;
+    kw_problem problem = problem_of(256);
+    problem.dtype = KW_BF16;
+    kw_launch by_fma = launch_of(&problem), by_dp = by_fma;
+    by_dp.multiply_adds /= 2;
+    const kw_config fma = {.family = &generated, .op = KW_GEMM, .dtype = KW_BF16, .axis = {KW_ISA_AVX512, KW_MATH_FMA}};
+    const kw_config dp = {.family = &generated, .op = KW_GEMM, .dtype = KW_BF16, .axis = {KW_ISA_AVX512, KW_MATH_DP}};
+    kw_target measured = machine;
+    measured.rates = (kw_rates){.fma512 = 4, .dp512 = 4, .load512 = 4};
+    assert_true(kw_predict_ns(&dp, &problem, &measured, &by_dp) < 0.6 * kw_predict_ns(&fma, &problem, &measured, &by_fma));
+    measured.rates = (kw_rates){.fma512 = 8, .dp512 = 3.5, .load512 = 8};
+    assert_true(kw_predict_ns(&dp, &problem, &measured, &by_dp) > kw_predict_ns(&fma, &problem, &measured, &by_fma));
+    /* a slower memory makes what is read again cost more, and nothing else */
+    double plain = kw_predict_ns(&fma, &problem, &measured, &by_fma);
+    measured.rates.ram = 1;
+    assert_true(kw_predict_ns(&fma, &problem, &measured, &by_fma) == plain);
+    by_fma.rereads[0] = (kw_cache_reuse){.bytes = 1e8, .between = 2 * machine.l3};
+    double slow = kw_predict_ns(&fma, &problem, &measured, &by_fma);
+    measured.rates.ram = 10;
+    assert_true(kw_predict_ns(&fma, &problem, &measured, &by_fma) < 0.2 * slow);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_work_takes_longer),          cmocka_unit_test(loads_bind_when_they_are_more_than_the_multiply_adds),
         cmocka_unit_test(threads_help_as_far_as_units_go), cmocka_unit_test(half_the_lanes_go_through_twice_the_pipes),
         cmocka_unit_test(compiled_in_kernels_come_last),   cmocka_unit_test(what_is_read_again_costs_what_its_cache_costs),
+        cmocka_unit_test(the_machines_own_rates_decide),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
