@@ -2,7 +2,7 @@
 # test.sh: every check of the project, stage by stage; what `make test` and CI run. A stage is a function. Counted are the cases of the test
 # programs and, as one each, the checks by script; the last line is "N passed, N failed", and the exit status is 0 only when
 # something passed and nothing failed. Skipped cases are named with their reason and counted in the line before it. `tools/test.sh text
-# headers` runs these stages alone.
+# headers` runs these stages alone, `tools/test.sh python,install,report` side by side, for none of them keeps all processors busy.
 set -u
 cd "$(dirname "$0")/.." || exit 3
 . tools/common.sh
@@ -10,6 +10,7 @@ passed=0
 failed=0
 skipped=0
 log=$(mktemp -d)
+locks=$log
 trap 'rm -rf "$log"' EXIT
 
 # check NAME COMMAND...: one check; what it printed only when it fails.
@@ -25,9 +26,13 @@ check() {
     fi
 }
 
-# built PRESET [TARGET...]: a failure to configure or build counts as one, and the stage's tests are not run.
+# built PRESET [TARGET...]: a failure to configure or build counts as one, and the stage's tests are not run. Of stages that build the same
+# preset one waits for the other.
 built() {
-    build "$@" >"$log/build" 2>&1 && return
+    (
+        flock 9
+        build "$@" >"$log/build" 2>&1
+    ) 9>"$locks/$1" && return
     failed=$((failed + 1))
     echo "FAILED: build of preset $1; its tests are not run"
     grep -E 'error|Error|warning' "$log/build" | head -n 40
@@ -126,32 +131,65 @@ stage_python() {
 }
 stage_portable() { built portable && check "the portable kwright needs the C library alone and no compiler" tools/check_portable.sh; }
 
-# Seconds of processor time that everything started so far has used. Not to be called in a subshell, which has children of its own.
+# Seconds of processor time that this shell's commands have used. Not to be called in a subshell, which has children of its own.
 cpu_seconds() {
     times >"$log/times"
     awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, /[ms]/); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$log/times"
 }
 
-stages=${*:-text headers release kernels gpu debug tsan fuzz install report portable python}
-for stage in $stages; do
+# run_stage STAGE: in a shell and a folder of its own; what it counted is in counts there.
+run_stage() (
+    log=$log/$1 passed=0 failed=0 skipped=0
+    mkdir -p "$log"
+    start=$(date +%s)
+    printf '== %s\n' "$1"
+    "stage_$1"
+    cpu_seconds >"$log/cpu"
+    printf '   %s in %d s, %d s of processor time (%d passed, %d failed)\n' "$([ $failed -eq 0 ] && echo fine || echo FAILED)" \
+        $(($(date +%s) - start)) "$(cat "$log/cpu")" $passed $failed
+    echo $passed $failed $skipped >"$log/counts"
+)
+
+# run_beside STAGE...: two at a time where there are processors for it. A stage that did not come to its end has failed.
+run_beside() {
+    local stage good bad without
+    for stage in "$@"; do
+        [ "$(jobs -rp | wc -l)" -lt $((JOBS < 2 ? JOBS : 2)) ] || wait -n
+        if [ $# -eq 1 ]; then
+            run_stage "$stage" &
+        else
+            run_stage "$stage" >"$log/said.$stage" 2>&1 &
+        fi
+    done
+    wait
+    for stage in "$@"; do
+        [ $# -eq 1 ] || cat "$log/said.$stage"
+        if [ -s "$log/$stage/counts" ]; then
+            read -r good bad without <"$log/$stage/counts"
+        else
+            echo "FAILED: stage $stage ended before its end"
+            good=0 bad=1 without=0
+        fi
+        passed=$((passed + good))
+        failed=$((failed + bad))
+        skipped=$((skipped + without))
+    done
+}
+
+stages=${*:-text,portable,headers release gpu debug tsan fuzz python,install,report,kernels}
+for stage in ${stages//,/ }; do
     declare -F "stage_$stage" >/dev/null || { echo "test.sh: no stage $stage; there are: $(declare -F | sed -n 's/.* stage_//p' | xargs)" >&2; exit 2; }
 done
 # What trains models. Without it the tests that train are skipped.
-case " $stages " in
+case " ${stages//,/ } " in
 *" release "* | *" debug "*)
     timeout 180 tools/lightgbm.sh library >"$log/lightgbm" 2>&1 ||
         echo "== LightGBM cannot be had, so the tests that train are skipped: $(tail -n 1 "$log/lightgbm")"
     ;;
 esac
-for stage in $stages; do
-    start=$(date +%s)
-    cpu_seconds >"$log/cpu"
-    before=$failed
-    printf '== %s\n' "$stage"
-    "stage_$stage"
-    cpu_seconds >"$log/cpu_after"
-    printf '   %s in %d s, %d s of processor time (%d passed, %d failed so far)\n' "$([ $failed -eq $before ] && echo fine || echo FAILED)" \
-        $(($(date +%s) - start)) $(($(cat "$log/cpu_after") - $(cat "$log/cpu"))) $passed $failed
+for group in $stages; do
+    # shellcheck disable=SC2086
+    run_beside ${group//,/ }
 done
 [ $skipped -eq 0 ] || echo "$skipped skipped"
 echo "$passed passed, $failed failed"
