@@ -212,6 +212,21 @@ static void other_files_are_refused_with_the_reason(void **state) {
     }
 }
 
+/* A file that is not there is no store to recover, and nothing is made in its place. */
+static void what_is_not_there_is_not_recovered(void **state) {
+    (void)state;
+    char to[2 * SCRATCH_MAX];
+    int64_t recovered = 7;
+    kw_error err = {0};
+    scratch_path(to, folder, "recovered.db");
+    unlink(path);
+    assert_int_not_equal(kw_store_recover(path, to, &recovered, &err), KW_OK);
+    assert_non_null(strstr(err.text, path));
+    assert_int_equal(recovered, 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_not_equal(access(to, F_OK), 0);
+}
+
 static void garbage_and_empty_files_are_refused(void **state) {
     (void)state;
     char garbage[3 * PAGE];
@@ -322,6 +337,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(lost_pages_cost_their_own_rows, set_up, tear_down),
         cmocka_unit_test_setup_teardown(files_cut_off_are_found_at_every_page, set_up, tear_down),
         cmocka_unit_test_setup_teardown(other_files_are_refused_with_the_reason, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_not_there_is_not_recovered, set_up, tear_down),
         cmocka_unit_test_setup_teardown(garbage_and_empty_files_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_store_that_was_never_made_is_told_and_made, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_a_stranger_added_is_not_run, set_up, tear_down),

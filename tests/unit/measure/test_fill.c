@@ -93,6 +93,26 @@ static void values_are_as_promised(void **state) {
     }
 }
 
+/* Each tensor that an epilogue reads is filled to its end and no further, whatever reads before it. */
+static void what_an_epilogue_reads_is_filled_to_its_end(void **state) {
+    (void)state;
+    enum { ROOM = 4096 };
+    kw_problem problem = parse("gemm int8 rcr m9 n40 k16 out=int8 epilogue=scale_channel:fp32+bias:fp32+add:int8");
+    kw_extra extras[KW_EXTRA_MAX];
+    assert_int_equal(kw_problem_extras(extras, &problem), 3);
+    assert_int_equal(extras[2].elements, 9 * 40);
+    for (int exact = 0; exact < 2; exact++) {
+        kw_fill fill = exact ? kw_fill_exact(&problem, 3) : kw_fill_real(&problem, 3);
+        for (int step = 0; step < 3; step++) {
+            float memory[ROOM] = {0};
+            kw_dtype dtype = problem.epilogue.step[step].dtype;
+            kw_fill_extra(&fill, &problem, step, memory);
+            assert_true(kw_dtype_load(dtype, memory, extras[step].elements - 1) != 0);
+            assert_true(kw_dtype_load(dtype, memory, extras[step].elements) == 0);
+        }
+    }
+}
+
 static void samples_visit_every_place_of_every_axis(void **state) {
     (void)state;
     kw_problem problem = parse("conv_fwd fp32 nhwgc n2 g2 c64 k40 i40x48 f3x3 p1x1");
@@ -161,6 +181,7 @@ int main(void) {
         cmocka_unit_test(data_do_not_depend_on_the_order_of_filling),
         cmocka_unit_test(integer_sums_stay_exact),
         cmocka_unit_test(values_are_as_promised),
+        cmocka_unit_test(what_an_epilogue_reads_is_filled_to_its_end),
         cmocka_unit_test(samples_visit_every_place_of_every_axis),
         cmocka_unit_test(strays_are_seen_on_both_sides),
     };
