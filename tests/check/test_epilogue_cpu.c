@@ -31,7 +31,7 @@ typedef struct checker {
     kw_jit jit;
     bool can_compile;
     uint64_t seed, random;
-    size_t kernels, mixed, shifted, pairs, in_place, failures;
+    size_t kernels, mixed, shifted, pairs, mistrusted, in_place, failures;
 } checker;
 
 static int set_up(void **state) {
@@ -122,9 +122,10 @@ static void draw_zero_point(checker *c, kw_epilogue *e, int32_t at, kw_epilogue_
 
 static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_be_bare) {
     static const kw_dtype outputs[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_UINT8, KW_FP8, KW_BF8};
+    static const int32_t steps[] = {0, 2, 3, 4, 4}; /* many to a kernel: what costs is to compile it */
     kw_epilogue e;
     do {
-        e = (kw_epilogue){.count = (int32_t)kw_random_below(&c->random, 5)};
+        e = (kw_epilogue){.count = steps[kw_random_below(&c->random, sizeof steps / sizeof *steps)]};
         for (int32_t i = 0; i < e.count; i++) {
             draw_step(c, &e.step[i]);
         }
@@ -229,6 +230,7 @@ static void check_pair(checker *c, const subject *s, const kw_problem *problem, 
     assert_ok(kw_bench_open(&bench, c->backend, c->device[d], problem, 0, &err), &err);
     assert_ok(kw_bench_verify(bench, s->kernel[d], &s->config, &record, &err), &err);
     c->pairs++;
+    c->mistrusted += record.outcome == KW_MISTRUSTED;
     /* Few values may be other than 0 or 1 where a clamp follows an activation: that says nothing of the kernel. */
     if (record.outcome != KW_GOOD && record.outcome != KW_MISTRUSTED) {
         complain(c, s, text, d, kw_outcome_name(record.outcome), record.detail);
@@ -293,7 +295,7 @@ static void epilogues_are_right_in_every_family(void **state) {
     checker *c = *state;
     const kw_target *target = c->backend->target(c->device[0]);
     const char *const archs[] = {target->arch, "x86-64-v3"}, *text = getenv("KW_CHECK_DRAWS");
-    int draws = text ? atoi(text) : 3;
+    int draws = text ? atoi(text) : 2;
     if (!c->can_compile) {
         skip();
     }
@@ -311,10 +313,8 @@ static void epilogues_are_right_in_every_family(void **state) {
         kw_catalog_drop(&catalog);
     }
     print_message("%zu kernels of %zu and %zu families, %zu of them with x=uint8, %zu with a zero point of x; %zu pairs of kernel and "
-                  "problem, %zu besides with the "
-                  "result as a step's tensor, "
-                  "%zu wrong\n",
-                  c->kernels, families[0], families[1], c->mixed, c->shifted, c->pairs, c->in_place, c->failures);
+                  "problem, of %zu of them few values say anything, %zu besides with the result as a step's tensor, %zu wrong\n",
+                  c->kernels, families[0], families[1], c->mixed, c->shifted, c->pairs, c->mistrusted, c->in_place, c->failures);
     assert_int_equal(c->failures, 0);
     assert_true(c->kernels > 0);
     assert_true(getenv("KW_CHECK_FILTER") || (families[1] >= 5 && c->in_place > 0 && c->mixed > 0 && c->shifted > 0));

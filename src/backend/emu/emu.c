@@ -4,6 +4,7 @@
 #include "backend/emu/emu.h"
 
 #include "backend/cpu/cpu.h"
+#include "backend/emu/emu_room.h"
 #include "problem/groups/groups.h"
 
 #include <pthread.h>
@@ -19,6 +20,7 @@ struct kw_device {
     const kw_gpu_arch *arch;
     int32_t workers;
     bool checks;
+    kw_emu_rooms *rooms;
 };
 
 struct kw_kernel {
@@ -60,6 +62,10 @@ static const char *device_name(int index) {
 }
 
 static void emu_close_device(kw_device **device) {
+    if (*device) {
+        kw_emu_rooms_close((*device)->rooms);
+        free((*device)->rooms);
+    }
     free(*device);
     *device = NULL;
 }
@@ -73,9 +79,13 @@ static kw_status emu_open_device(kw_device **device, int index, int threads, kw_
         return kw_fail(err, KW_ILLEGAL, "threads=%d; use 1 to %d, or 0 for all cores of the process", threads, WORKERS_MAX);
     }
     kw_device *opened = calloc(1, sizeof *opened);
-    if (!opened) {
+    kw_emu_rooms *rooms = calloc(1, sizeof *rooms);
+    if (!opened || !rooms || pthread_mutex_init(&rooms->lock, NULL)) {
+        free(opened);
+        free(rooms);
         return kw_fail_memory(err, "a device");
     }
+    opened->rooms = rooms;
     kw_target cpu;
     const char *checks = secure_getenv("KW_EMU_CHECKS");
     kw_cpu_target(&cpu, threads);
@@ -353,7 +363,8 @@ static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
                           .nvidia = device->arch->backend == KW_BACKEND_CUDA,
                           .checks = device->checks,
                           .early = bound->early[i],
-                          .object = &bound->kernel->object};
+                          .object = &bound->kernel->object,
+                          .rooms = device->rooms};
         kw_launch_memory seen;
         kw_stage_memory(&seen, &bound->turning, memory);
         fill_emu_args(&run.args, bound, &seen);

@@ -213,7 +213,8 @@ typedef struct kw_emu_run {
     int32_t range_count;
     bool nvidia, checks, early; /* early: as in kw_launch, of this stage */
     const struct kw_emu_object *object;
-    atomic_llong next; /* block, the first of its cluster, that nobody has begun */
+    struct kw_emu_rooms *rooms; /* the device's */
+    atomic_llong next;          /* block, the first of its cluster, that nobody has begun */
 } kw_emu_run;
 
 /* --- emu_object.c: the kernel as a mapped object --- */
@@ -250,8 +251,9 @@ struct kw_emu_machine {
     kw_emu_run *run;
     kw_emu_calls calls;
     kw_emu_events events;
-    void *outside;             /* stack pointer of who runs the block */
-    char *room, *stacks, *lds; /* stacks: aligned, in room */
+    void *outside; /* stack pointer of who runs the block */
+    struct kw_emu_room *room;
+    char *stacks, *lds; /* stacks: the room's */
     int64_t block;
     int32_t current, waves, waiting, ended, lds_used;
     bool failed;

@@ -8,21 +8,21 @@
 #include "backend/emu/emu_check.h"
 #include "backend/emu/emu_hopper.h"
 #include "backend/emu/emu_report.h"
+#include "backend/emu/emu_room.h"
 #include "base/container/array.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-/* Calls that a fault left, and threads that ended in a call, never took back what marks the bounds of their variables, here or in what
- * is mapped here next. */
+/* Calls that a fault left, and threads that ended in a call, never took back what marks the bounds of their variables. */
 #ifdef __SANITIZE_ADDRESS__
 void __asan_unpoison_memory_region(void const volatile *memory, size_t size);
 #else
 #define __asan_unpoison_memory_region(memory, size) (void)0
 #endif
 
-enum { PAGE = 4096, COPIES_MAX = 1 << 16 };
+enum { COPIES_MAX = 1 << 16 };
 
 static kw_emu_thread *thread_head(const kw_emu_machine *m, int thread) {
     return (kw_emu_thread *)(void *)(m->stacks + (size_t)(thread + 1) * KW_EMU_STACK) - 1;
@@ -357,7 +357,6 @@ static void *map_zeros(size_t bytes) {
 }
 
 static kw_status open_machine(kw_emu_machine **machine, kw_emu_run *run, kw_error *err) {
-    size_t bytes = ((size_t)run->threads + 1) * KW_EMU_STACK;
     *machine = NULL;
     kw_emu_machine *m = aligned_alloc(64, (sizeof *m + 63) / 64 * 64);
     if (!m) {
@@ -396,7 +395,7 @@ static kw_status open_machine(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .peer_write = kw_emu_peer_write,
                               .read = run->checks ? kw_emu_read : no_access,
                               .write = run->checks ? kw_emu_write : no_access};
-    m->room = map_zeros(bytes);
+    m->room = kw_emu_room_take(run->rooms, run->threads);
     m->cells = map_zeros(block_shadow_bytes(run));
     m->lds = aligned_alloc(1024, KW_EMU_LDS_MAX);
     *machine = m;
@@ -404,10 +403,7 @@ static kw_status open_machine(kw_emu_machine **machine, kw_emu_run *run, kw_erro
         kw_emu_machine_close(machine);
         return kw_fail_memory(err, "an emulated GPU");
     }
-    m->stacks = (char *)(((uintptr_t)m->room + KW_EMU_STACK - 1) & -(uintptr_t)KW_EMU_STACK);
-    for (int t = 0; t < run->threads; t++) {
-        mprotect(m->stacks + (size_t)t * KW_EMU_STACK, PAGE, PROT_NONE); /* a guard; a wish */
-    }
+    m->stacks = m->room->stacks;
     return KW_OK;
 }
 
@@ -444,10 +440,7 @@ void kw_emu_machine_close(kw_emu_machine **machine) {
         free(m->group[g].queue);
     }
     free(m->bulk);
-    if (m->room) {
-        __asan_unpoison_memory_region(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
-        munmap(m->room, ((size_t)m->run->threads + 1) * KW_EMU_STACK);
-    }
+    kw_emu_room_give(m->run->rooms, m->room);
     if (m->cells) {
         munmap(m->cells, block_shadow_bytes(m->run));
     }
