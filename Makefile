@@ -4,7 +4,7 @@ JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
 PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
 
-.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-growth check-kills check-memory memcheck mutate device-faults test-slurm test-forest test-torch site lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
+.PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-growth check-kills check-memory memcheck mutate device-faults test-slurm test-forest test-torch python-memory site lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
 
 all: setup
 	@cmake --preset release >/dev/null
@@ -81,6 +81,9 @@ test-torch:
 	@cmake --build build -j $(JOBS) --target kernelwright_shared kernelwright_tune_shared kwright
 	@tools/torch.sh build
 
+python-memory: python
+	@tools/python_memory.sh build
+
 site:
 	@tools/setup.sh python
 	@cmake --preset release >/dev/null
@@ -156,6 +159,7 @@ help:
 	@echo 'make test-slurm a sweep as a job array under a real Slurm on this machine'
 	@echo 'make test-forest scores of a million rows against LightGBM, which comes from PyPI'
 	@echo 'make test-torch kernelwright.torch against PyTorch, whose wheel (531 MB, without CUDA) comes from PyPI once'
+	@echo 'make python-memory  the Python extension on good and bad arrays under PYTHONMALLOC=debug and AddressSanitizer'
 	@echo 'make site       docs, docstrings and notebooks, which are executed, as one site searched offline: build/site/index.html'
 	@echo 'make lightgbm   LightGBM from PyPI into build/lightgbm, for kwright train'
 	@echo 'make bench      benchmarks against oneDNN; results as docs/results/DATE/bench-*.md'
