@@ -31,6 +31,9 @@ static walk image_walk(const kw_problem *problem, int axis, int64_t each) {
 
 static bool axis_is_walked(const kw_mma *mma, const kw_problem *problem, int axis, int64_t each) {
     enum { BITS = 16 };
+    if (each > INT32_MAX) { /* sums of it and the padding must be such as 63 bits hold */
+        return false;
+    }
     walk w = image_walk(problem, axis, each);
     int64_t limit = (int64_t)1 << (BITS / mma->ndim - 1), high = w.low + (w.count - 1) * w.step + 1 - w.extent;
     return w.step <= STEP_MAX && w.low >= -limit && w.low < limit && high >= -limit && high < limit && w.reach < 2 * limit;

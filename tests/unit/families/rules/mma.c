@@ -108,6 +108,7 @@ static const rule_example igemm_examples[] = {
     {"", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 s4x4 d2x2"},
     {"image_walk", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 s5x4"},
     {"", "conv_bwd_data fp16", "vec_a=1 vec_b=1 vec_c=1 " COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 s5x4"},
+    {"image_walk", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f1x1 p4x4 s1x9223372036854775806"},
     {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c64 k64 i8x8 f3x3 p1x1"},
     {"", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k256 i8x8 f3x3 p1x1"},
     {"image_walk", "conv_fwd fp16", SINGLES COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k256 i8x8 f3x3 p1x1"},
