@@ -14,6 +14,9 @@ local function listed(c)
     return false
 end
 
+-- Every tile of fp32, of which the others have some.
+local some = { [3] = true, [8] = true, [9] = true, [16] = true }
+
 return {
     family = "conv.any_groups_weight",
     ops = { "conv_bwd_weight" },
@@ -38,7 +41,8 @@ return {
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c)
         end,
         tests = function(c, arch)
-            return (c.dtype ~= "fp16" or c.tile == 12) and (c.merge == 0) == (c.box > 0)
+            local wanted = c.dtype == "fp32" or some[c.tile] and c.dtype ~= "fp16" or c.tile == 12
+            return wanted and (c.merge == 0) == (c.box > 0)
         end,
     },
 }
