@@ -168,6 +168,14 @@ typedef struct kw_epilogue {
 
 enum { KW_PROBLEM_BYTES = 640, KW_PITCHES = 4, KW_BROADCAST = -1 };
 
+/* How coarsely elements of fp32 may be read before they are multiplied (oneDNN's fpmath mode, PyTorch's allow_tf32). A permission: any
+ * kernel that is at least as exact may serve, and where none is faster the same as for KW_FPMATH_STRICT does. */
+typedef enum kw_fpmath {
+    KW_FPMATH_STRICT = 0, /* as they are */
+    KW_FPMATH_TF32,       /* with 10 bits of fraction; sums stay fp32 */
+    KW_FPMATH_COUNT
+} kw_fpmath;
+
 typedef enum kw_tensor { KW_X = 0, KW_W, KW_Y, KW_TENSOR_COUNT } kw_tensor;
 
 /* A value: copy it freely. Fill it by kw_problem_parse, or by hand, from zeros, and then kw_problem_check. Its size stays, whatever later
@@ -192,7 +200,8 @@ typedef struct kw_problem {
     /* x has type x_dtype instead: KW_UINT8, in a GEMM or forward convolution of KW_INT8. */
     bool mixed;
     kw_dtype x_dtype;
-    unsigned char reserved[KW_PROBLEM_BYTES - 24 - sizeof(kw_conv_dims) - sizeof(kw_epilogue) - 8 * KW_TENSOR_COUNT * KW_PITCHES];
+    kw_fpmath fpmath; /* of a problem of KW_FP32 */
+    unsigned char reserved[KW_PROBLEM_BYTES - 28 - sizeof(kw_conv_dims) - sizeof(kw_epilogue) - 8 * KW_TENSOR_COUNT * KW_PITCHES];
 } kw_problem;
 
 enum { KW_PROBLEM_TEXT_MAX = 1024 }; /* room for any canonical text, with its end */

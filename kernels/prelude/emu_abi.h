@@ -8,13 +8,14 @@
 
 #define KW_EMU_STACK 65536
 
-/* Which matrix instruction. type: KW_IN's numbers. Who holds what, emu_matrix.c says after the vendors' manuals. */
+/* Which matrix instruction. type: KW_IN's numbers, and those of operands that are no tensor's type. Who holds what, emu_matrix.c says after the vendors' manuals. */
 #define KW_EMU_MFMA 0
 #define KW_EMU_MMA 1
 #define KW_EMU_WMMA11 2
 #define KW_EMU_WMMA12 3
 #define KW_EMU_FMA 4
 #define KW_EMU_WGMMA 5
+#define KW_EMU_TF32 8 /* fp32, of which the first 19 bits count */
 
 /* turned: of a wgmma, 1 where an operand's rows (the second one's columns) are contiguous in shared memory, not its depth. */
 typedef struct kw_emu_inst {

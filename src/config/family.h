@@ -138,6 +138,7 @@ struct kw_family {
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
     bool quantized;   /* its text multiplies uint8 by int8 (kw_problem.mixed), and x less its zero point (KW_EPILOGUE_ZERO_X) */
+    bool rounds;      /* of a GPU: it multiplies fp32 by instructions for tf32 where a problem permits it (kw_problem.fpmath) */
     bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others (kw_wants.first) */
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool short_sums;  /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */

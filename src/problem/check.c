@@ -178,6 +178,17 @@ static kw_status check_mixed(const kw_problem *problem, kw_error *err) {
                          kw_dtype_name(problem->x_dtype), kw_op_name(problem->op));
 }
 
+static kw_status check_fpmath(const kw_problem *problem, kw_error *err) {
+    if ((unsigned)problem->fpmath >= KW_FPMATH_COUNT) {
+        return kw_fail(err, KW_ILLEGAL, "problem: fpmath %d is not one of kw_fpmath; use KW_FPMATH_STRICT or KW_FPMATH_TF32",
+                       (int)problem->fpmath);
+    }
+    return !problem->fpmath || problem->dtype == KW_FP32
+               ? KW_OK
+               : kw_fail(err, KW_ILLEGAL, "problem: fpmath=tf32 of %s: only elements of fp32 have more bits than tf32; leave it out",
+                         kw_dtype_name(problem->dtype));
+}
+
 static kw_status check_reserved(const kw_problem *problem, kw_error *err) {
     for (size_t i = 0; i < sizeof problem->reserved; i++) {
         if (problem->reserved[i]) {
@@ -201,6 +212,7 @@ kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
         }
     }
     status = check_mixed(problem, err);
+    status = status ? status : check_fpmath(problem, err);
     status = status ? status : kw_epilogue_check(&problem->epilogue, problem->op, problem->dtype, err);
     status = status ? status : check_reserved(problem, err);
     if (status) {

@@ -22,6 +22,7 @@ static inline void kw_problem_normalize(kw_problem *out, const kw_problem *probl
     }
     out->mixed = problem->mixed && problem->x_dtype != problem->dtype;
     out->x_dtype = out->mixed ? problem->x_dtype : KW_FP32;
+    out->fpmath = problem->fpmath;
     memcpy(out->reserved, problem->reserved, sizeof out->reserved); /* what is not known here is refused, not passed over */
     if (!kw_problem_is_dense(problem)) {
         memcpy(out->pitch, problem->pitch, sizeof out->pitch);

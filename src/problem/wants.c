@@ -7,7 +7,7 @@
 #include "problem/tensors/pitch.h"
 
 static const char *const names[KW_WANT_COUNT] = {
-    [KW_WANT_X] = "x",     [KW_WANT_LAYOUT] = "layout",     [KW_WANT_GROUPED] = "grouped",
+    [KW_WANT_X] = "x",     [KW_WANT_FPMATH] = "fpmath",     [KW_WANT_LAYOUT] = "layout",   [KW_WANT_GROUPED] = "grouped",
     [KW_WANT_OUT] = "out", [KW_WANT_EPILOGUE] = "epilogue", [KW_WANT_PITCHED] = "pitched",
 };
 
@@ -16,6 +16,7 @@ kw_wants kw_problem_wants(const kw_problem *problem) {
     kw_epilogue_normalize(&wants.epilogue, &problem->epilogue);
     wants.mixed = problem->mixed && problem->x_dtype != problem->dtype;
     wants.x_dtype = wants.mixed ? problem->x_dtype : KW_FP32;
+    wants.tf32 = problem->fpmath == KW_FPMATH_TF32;
     wants.first = problem->op != KW_GEMM && problem->layout == KW_CHANNELS_FIRST;
     wants.grouped = kw_problem_is_grouped(problem);
     wants.pitched = !kw_problem_is_dense(problem);
@@ -26,6 +27,8 @@ static bool same(const kw_wants *a, const kw_wants *b, kw_want want) {
     switch (want) {
     case KW_WANT_X:
         return a->mixed == b->mixed && a->x_dtype == b->x_dtype;
+    case KW_WANT_FPMATH:
+        return a->tf32 == b->tf32;
     case KW_WANT_LAYOUT:
         return a->first == b->first;
     case KW_WANT_GROUPED:
@@ -72,6 +75,9 @@ void kw_want_print(kw_line *line, const kw_wants *wants, kw_want want) {
     switch (want) {
     case KW_WANT_X:
         kw_line_addf(line, "%s", kw_dtype_name(wants->x_dtype));
+        break;
+    case KW_WANT_FPMATH:
+        kw_line_addf(line, "tf32");
         break;
     case KW_WANT_LAYOUT:
         kw_line_addf(line, "first");
@@ -139,6 +145,8 @@ kw_status kw_wants_read(kw_wants *wants, kw_word word, const char *what, kw_erro
     case KW_WANT_X:
         wants->mixed = true;
         return read_type(&wants->x_dtype, word, value, what, err);
+    case KW_WANT_FPMATH:
+        return read_flag(&wants->tf32, word, value, "tf32", what, err);
     case KW_WANT_LAYOUT:
         return read_flag(&wants->first, word, value, "first", what, err);
     case KW_WANT_GROUPED:

@@ -29,6 +29,7 @@ static const struct {
     {"bf16", {"wave_m=4 inst_m=16 inst_n=8 inst_k=16", "inst_m=32 inst_n=32 inst_k=8"}},
     {"fp16", {"wave_m=4 inst_m=16 inst_n=8 inst_k=16", "inst_m=16 inst_n=16 inst_k=16"}},
     {"fp32", {"wave_m=4 inst_m=16 inst_n=8 inst_k=4", "inst_m=32 inst_n=32 inst_k=4"}},
+    {"fp32 fpmath=tf32", {"wave_m=4 inst_m=16 inst_n=8 inst_k=4", "inst_m=32 inst_n=32 inst_k=4"}},
     {"fp8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
     {"bf8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
     {"int8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=16 inst_n=16 inst_k=32"}},
@@ -37,7 +38,7 @@ static const struct {
 typedef struct row {
     const char *ops; /* f forward, d backward data, w backward weight, g gemm in all layouts, a the same on AMD alone, b in layout rcr on
                       * NVIDIA alone, r gemm on groups of rows in both layouts that have them; what follows n, on NVIDIA alone */
-    const char *dtype, *axes;
+    const char *dtype, *axes; /* what stands behind a type are words of the problem that its kernel has too */
     const char *problems[PROBLEMS_MAX];
 } row;
 
@@ -83,6 +84,9 @@ static const row types[] = {
     {"fdwg", "fp8", "", {GROUPED}},
     {"fdwg", "bf8", "", {GROUPED}},
     {"fdwg", "int8", "", {GROUPED}},
+    {"nfdwg", "fp32 fpmath=tf32", "", {GROUPED}},
+    {"nfdwg", "fp32 fpmath=tf32", "inst_k=8 pipe=compv3 vec_a=4 vec_b=4 epi=default", {STEPS}},
+    {"nfdwg", "fp32 fpmath=tf32", "inst_k=8 pipe=comp_async stages=2 vec_a=4 vec_b=4 vec_c=4", {STEPS}},
     {"fdwg", "fp32", "pipe=compv4 stages=2 vec_a=4 vec_b=4 vec_c=4 epi=default", {STEPS}},
     {"fdwg", "int8", "pipe=compv3 vec_a=8 vec_b=8 vec_c=4", {STEPS}},
     {"fdwg", "fp8", "pipe=comp_async stages=2 vec_a=8 vec_b=4 vec_c=4", {STEPS}},
@@ -580,14 +584,14 @@ static void check_first(player *p, const kw_config *config, const char *head, co
     const char *words = p->turned++ % 2 && config->dtype == KW_BF16 ? " epilogue=add:bf16:0.5+relu" : "";
     char text[256], front[64];
     kw_problem problem;
-    kw_config special;
+    kw_config special, bare = kw_config_plain(config);
     kw_error err = {0};
     snprintf(front, sizeof front, "%.*s %s", (int)(strrchr(head, ' ') - head), head, first[kw_config_axis(config, "ndim", 2) - 1]);
     snprintf(text, sizeof text, "%s %s%s", front, problems[0], words);
     if (kw_problem_parse(&problem, text, &err)) {
         fail_msg("%s: %s", text, err.text);
     }
-    if (kw_config_serves(&special, config, &problem, p->backend->target(p->device), &err) == KW_OK) {
+    if (kw_config_serves(&special, &bare, &problem, p->backend->target(p->device), &err) == KW_OK) {
         check_kernel(p, &special, front, problems, words);
     } else if (!lacks_room(&err)) {
         fail_msg("%s: %s", text, err.text);
@@ -691,11 +695,11 @@ static void check_pitched(player *p, const kw_config *config, const char *head, 
         char text[256], behind[128];
         const char *words[PROBLEMS_MAX] = {sizes};
         kw_problem problem;
-        kw_config special;
+        kw_config special, bare = kw_config_plain(config);
         kw_error err = {0};
         snprintf(behind, sizeof behind, " %s", vectors ? even[i] : odd[i]);
         snprintf(text, sizeof text, "%s %s%s", head, sizes, behind);
-        if (kw_problem_parse(&problem, text, &err) || kw_config_serves(&special, config, &problem, p->backend->target(p->device), &err)) {
+        if (kw_problem_parse(&problem, text, &err) || kw_config_serves(&special, &bare, &problem, p->backend->target(p->device), &err)) {
             fail_msg("%s: %s", text, err.text);
         }
         check_kernel(p, &special, head, words, behind);

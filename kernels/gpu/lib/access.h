@@ -45,6 +45,21 @@ KW_DEVICE float kw_value(const kw_u32 *w, int e) {
 #endif
 }
 
+#if KW_TF32
+/* Words of fp32 to the nearest with 10 bits of fraction, halves away from zero, as PTX's cvt.rna does. The instruction itself passes over
+ * the other bits, which is twice as far off, and always towards zero. */
+KW_DEVICE void kw_round_tf32(kw_u32 *w, int count) {
+    KW_UNROLL
+    for (int i = 0; i < count; i++) {
+#if KW_PTX
+        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(w[i]) : "f"(kw_from_bits(w[i])));
+#else
+        w[i] = (w[i] & 0x7fffffffu) > 0x7f800000u ? 0x7fffffffu : (w[i] + 0x1000u) & 0xffffe000u;
+#endif
+    }
+}
+#endif
+
 KW_DEVICE kw_u32 kw_out_bits(kw_sum value) {
 #if KW_OUT == KW_BF16
     return kw_to_bf16(value);

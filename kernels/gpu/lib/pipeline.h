@@ -69,6 +69,14 @@ KW_DEVICE void kw_frags_read(kw_frags *f, const char *stage, kw_wave_coord wave_
     KW_UNROLL
     for (int j = 0; j < KW_REPEAT_N; j += KW_B_TOGETHER)
         kw_read_b(&f->b[j], stage, kw_col_of(wave_coord, j), k);
+#if KW_TF32
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++)
+        kw_round_tf32(f->a[i].w, KW_A_WORDS);
+    KW_UNROLL
+    for (int j = 0; j < KW_REPEAT_N; j++)
+        kw_round_tf32(f->b[j].w, KW_B_WORDS);
+#endif
 }
 
 KW_DEVICE void kw_frags_multiply(kw_sums *sums, const kw_frags *f) {

@@ -51,7 +51,7 @@ KW_DEVICE int kw_frag_word(int rows, int i, int j) { return j; }
 KW_DEVICE int kw_acc_row(int lane, int e) { return 8 * (lane / 16) + e; }
 KW_DEVICE int kw_acc_col(int lane, int e) { return lane % 16; }
 
-#elif KW_IN == KW_FP32 /* NVIDIA without a tensor core: each lane multiplies two rows by two columns, all of the depth */
+#elif KW_SCALAR /* NVIDIA without a tensor core: each lane multiplies two rows by two columns, all of the depth */
 KW_DEVICE int kw_frag_group(int lane) { return 0; }
 KW_DEVICE int kw_frag_row_a(int lane, int i) { return lane / 4 + 8 * i; }
 KW_DEVICE int kw_frag_row_b(int lane, int i) { return 2 * (lane % 4) + i; }

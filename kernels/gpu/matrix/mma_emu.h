@@ -9,13 +9,19 @@
 #define KW_EMU_KIND KW_EMU_WMMA11
 #elif KW_HAS_WMMA12 || KW_HAS_WMMA1250
 #define KW_EMU_KIND KW_EMU_WMMA12
-#elif KW_IN == KW_FP32
+#elif KW_SCALAR
 #define KW_EMU_KIND KW_EMU_FMA
 #else
 #define KW_EMU_KIND KW_EMU_MMA
 #endif
 
-static const kw_emu_inst kw_emu_own_inst = {KW_EMU_KIND, KW_IN, KW_INST_M, KW_INST_N, KW_INST_K};
+#if KW_TF32
+#define KW_EMU_TYPE KW_EMU_TF32
+#else
+#define KW_EMU_TYPE KW_IN
+#endif
+
+static const kw_emu_inst kw_emu_own_inst = {KW_EMU_KIND, KW_EMU_TYPE, KW_INST_M, KW_INST_N, KW_INST_K};
 
 #define kw_mma(acc, a, b) kw_emu_self()->calls.matrix(kw_emu_self(), &kw_emu_own_inst, acc, a, b)
 

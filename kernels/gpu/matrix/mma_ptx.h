@@ -1,6 +1,6 @@
 /* mma_ptx.h: kw_mma for NVIDIA: mma.sync by inline PTX. gpu/matrix/fragment.h says which words of a tile a lane has; they are the
- * instruction's own, so one instruction is one tile. fp32 has no matrix instruction (tf32 would round its operands): there, each lane
- * multiplies rows and columns that it holds whole. */
+ * instruction's own, so one instruction is one tile. fp32 has no matrix instruction: there, each lane multiplies rows and columns that it
+ * holds whole, unless KW_TF32 permits the one that passes over the last 13 bits, for which kw_frags_read() rounds. */
 #ifndef KW_MMA_PTX_H
 #define KW_MMA_PTX_H
 
@@ -8,7 +8,7 @@
 #error no kw_mma for this tile: mma.sync of this architecture is 16x8
 #endif
 
-#if KW_IN == KW_FP32
+#if KW_IN == KW_FP32 && !KW_TF32
 /* acc e: row e / 2, column e % 2 of the lane's two rows and two columns. */
 KW_DEVICE void kw_mma(kw_acc *acc, const kw_frag_a *a, const kw_frag_b *b) {
 #pragma unroll
@@ -20,7 +20,9 @@ KW_DEVICE void kw_mma(kw_acc *acc, const kw_frag_a *a, const kw_frag_b *b) {
 }
 #else
 
-#if KW_IN == KW_BF16
+#if KW_IN == KW_FP32
+#define KW_PTX_TYPES "f32.tf32.tf32.f32"
+#elif KW_IN == KW_BF16
 #define KW_PTX_TYPES "f32.bf16.bf16.f32"
 #elif KW_IN == KW_FP16
 #define KW_PTX_TYPES "f32.f16.f16.f32"
@@ -38,14 +40,16 @@ KW_DEVICE void kw_mma(kw_acc *acc, const kw_frag_a *a, const kw_frag_b *b) {
 #define KW_PTX_SUM "+f"
 #endif
 
-#if KW_INST_K == 8
+#if KW_INST_K == 4
+#define KW_PTX_SHAPE "m16n8k4"
+#elif KW_INST_K == 8
 #define KW_PTX_SHAPE "m16n8k8"
 #elif KW_INST_K == 16
 #define KW_PTX_SHAPE "m16n8k16"
 #elif KW_INST_K == 32
 #define KW_PTX_SHAPE "m16n8k32"
 #else
-#error mma.sync is 8, 16 or 32 deep
+#error mma.sync is 4, 8, 16 or 32 deep
 #endif
 
 KW_DEVICE void kw_mma(kw_acc *acc, const kw_frag_a *a, const kw_frag_b *b) {

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { FP32, BF16, FP16, FP8, BF8, INT8 };
+enum { FP32, BF16, FP16, FP8, BF8, INT8, TF32 = KW_EMU_TF32 };
 
 static float from_bits(uint32_t bits) {
     float value;
@@ -54,7 +54,7 @@ float kw_emu_widen(int type, uint16_t element) {
 }
 
 static int per_word(int type) {
-    return type == FP32 ? 1 : type == BF16 || type == FP16 ? 2 : 4;
+    return type == FP32 || type == TF32 ? 1 : type == BF16 || type == FP16 ? 2 : 4;
 }
 
 /* --- who holds what: element e of lane l is row (A) or column (B) and k --- */
@@ -109,15 +109,15 @@ static coord element_coord(const kw_emu_inst *inst, bool is_a, int l, int e, int
 }
 
 static bool known_instruction(const kw_emu_inst *inst) {
-    bool deep = inst->k >= 1 && inst->type >= FP32 && inst->type <= INT8;
+    bool tf32 = inst->type == TF32, deep = inst->k >= 1 && ((inst->type >= FP32 && inst->type <= INT8) || tf32);
     switch (inst->kind) {
     case KW_EMU_MFMA:
-        return deep && inst->m == inst->n && (inst->m == 32 || inst->m == 16);
+        return deep && !tf32 && inst->m == inst->n && (inst->m == 32 || inst->m == 16);
     case KW_EMU_MMA:
-        return deep && inst->m == 16 && inst->n == 8 && inst->type != FP32;
+        return deep && inst->m == 16 && inst->n == 8 && inst->type != FP32 && (!tf32 || inst->k == 4 || inst->k == 8);
     case KW_EMU_WMMA11:
     case KW_EMU_WMMA12:
-        return deep && inst->m == 16 && inst->n == 16;
+        return deep && !tf32 && inst->m == 16 && inst->n == 16;
     default:
         return false;
     }
@@ -176,6 +176,9 @@ static inline __attribute__((always_inline)) void spread(int type, float *to, ui
     case FP32:
         to[0] = from_bits(w);
         break;
+    case TF32:
+        to[0] = from_bits(w & 0xffffe000);
+        break;
     default:
         for (int e = 0; e < 4; e++) {
             uint32_t b = w >> 8 * e & 0xff;
@@ -212,6 +215,9 @@ static void gather_type(kw_emu_tile *tile, const kw_emu_lane *lanes) {
         break;
     case INT8:
         gather(INT8, tile, lanes);
+        break;
+    case TF32:
+        gather(TF32, tile, lanes);
         break;
     default:
         gather(FP32, tile, lanes);

@@ -187,16 +187,19 @@ static kw_status read_dim_size(const kw_dim *dim, kw_word word, given *size, kw_
     return scan.at == scan.end ? KW_OK : fail_size(dim, word, err);
 }
 
-/* x=TYPE, out=TYPE and epilogue=STEPS, which stand once each. */
+/* x=TYPE, fpmath=tf32, out=TYPE and epilogue=STEPS, which stand once each. */
 typedef struct given_epilogue {
-    kw_word x, out, steps;
+    kw_word x, fpmath, out, steps;
 } given_epilogue;
 
 static bool take_epilogue_word(given_epilogue *said, kw_word word, kw_status *status, kw_error *err) {
     const struct {
         const char *start, *what;
         kw_word *to;
-    } rows[] = {{"x=", "the type of x", &said->x}, {"out=", "the result's type", &said->out}, {"epilogue=", "an epilogue", &said->steps}};
+    } rows[] = {{"x=", "the type of x", &said->x},
+                {"fpmath=", "how exact products are", &said->fpmath},
+                {"out=", "the result's type", &said->out},
+                {"epilogue=", "an epilogue", &said->steps}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t skip = strlen(rows[i].start);
         if (kw_word_starts(word, rows[i].start)) {
@@ -273,6 +276,10 @@ static kw_status place_epilogue(kw_problem *problem, const given_epilogue *said,
     }
     problem->mixed = x != problem->dtype;
     problem->x_dtype = problem->mixed ? x : KW_FP32;
+    problem->fpmath = said->fpmath.at ? KW_FPMATH_TF32 : KW_FPMATH_STRICT;
+    if (said->fpmath.at && !kw_word_is(said->fpmath, "tf32")) {
+        return kw_fail(err, KW_MALFORMED, "problem: fpmath=%.*s is not known; fpmath takes tf32, or is left out", KW_WORD(said->fpmath));
+    }
     if (said->out.at && !read_type(&epilogue->output, said->out)) {
         return kw_fail(err, KW_MALFORMED, "problem: out=%.*s is no type; use one of " KW_DTYPE_WORDS(", ") ", int32, uint8",
                        KW_WORD(said->out));

@@ -51,6 +51,9 @@ size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) 
     if (problem->mixed) {
         kw_line_addf(&line, " x=%s", kw_dtype_name(problem->x_dtype));
     }
+    if (problem->fpmath) {
+        kw_line_addf(&line, " fpmath=tf32");
+    }
     kw_epilogue_print(&line, &problem->epilogue);
     return line.size;
 }

@@ -61,8 +61,9 @@ static const kw_family turning = {.name = "test.turning",
                                   .summary = "a family that turns tensors",
                                   .kind = KW_KIND_CPU,
                                   .turns = true,
+                                  .rounds = true,
                                   .ops = 1u << KW_CONV_FWD,
-                                  .dtypes = 1u << KW_FP32,
+                                  .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
                                   .kernel = "none"};
 
 static const kw_family laid = {.name = "test.laid",
@@ -247,6 +248,8 @@ static void words_that_the_problem_does_not_want_are_named(void **state) {
     } cases[] = {
         {"test.plain int8 x=uint8", "gemm int8 m4 n8 k8", "the config has x=uint8, the problem no x;"},
         {"test.plain int8", "gemm int8 m4 n8 k8 x=uint8", "the config has no x, the problem x=uint8;"},
+        {"test.turning fp32 fpmath=tf32", "conv_fwd fp32 c4 k4 i8 f3", "the config has fpmath=tf32, the problem no fpmath;"},
+        {"test.turning fp32", "conv_fwd fp32 c4 k4 i8 f3 fpmath=tf32", "the config has no fpmath, the problem fpmath=tf32;"},
         {"test.turning fp32 layout=first", "conv_fwd fp32 nhwgc c4 k4 i8 f3", "the config has layout=first, the problem no layout;"},
         {"test.turning fp32", "conv_fwd fp32 ngchw c4 k4 i8 f3", "the config has no layout, the problem layout=first;"},
         {"test.plain fp32 grouped=1", "gemm fp32 m4 n8 k8", "the config has grouped=1, the problem no grouped;"},
@@ -291,6 +294,7 @@ static void words_of_a_problem_are_checked(void **state) {
         kw_status status;
     } cases[] = {
         {GOOD " x=uint8", "rule x_type: its kernels read x and w in one type", KW_ILLEGAL},
+        {GOOD " fpmath=tf32", "rule fpmath: its kernels of bf16 multiply elements as they are", KW_ILLEGAL},
         {"test.plain gemm fp32 x=uint8", "rule x_type: x=uint8 of fp32", KW_ILLEGAL},
         {"test.plain gemm int8 x=fp16", "rule x_type: x=fp16 of int8", KW_ILLEGAL},
         {GOOD " layout=first", "rule layout:", KW_ILLEGAL},
@@ -299,6 +303,9 @@ static void words_of_a_problem_are_checked(void **state) {
         {GOOD " out=fp16", "rule epilogue:", KW_ILLEGAL},
         {GOOD " epilogue=zero_x", "rule zero_x:", KW_ILLEGAL},
         {GOOD " pitched=1", "rule pitched:", KW_ILLEGAL},
+        {"test.turning conv_fwd bf16 fpmath=tf32", "rule fpmath: its kernels of bf16", KW_ILLEGAL},
+        {"test.turning conv_fwd fp32 fpmath=bf16", "fpmath takes tf32", KW_MALFORMED},
+        {"test.turning conv_fwd fp32 fpmath=tf32 fpmath=tf32", "says fpmath a second time", KW_MALFORMED},
         {"test.plain gemm fp32 epilogue=zero_x", "zero_x is for gemm and conv_fwd of int8", KW_ILLEGAL},
         {"test.plain gemm fp32 pitched=2", "pitched=2 is not known; pitched takes 1", KW_MALFORMED},
         {"test.plain gemm fp32 grouped=0", "grouped takes 1", KW_MALFORMED},

@@ -40,7 +40,7 @@ static const char text[] = "KW_KERNEL(kw_stage0, 64) {\n"
                            "    ((kw_u32 *)args.y)[kw_thread()] = (kw_u32)kw_block();\n"
                            "}\n";
 
-/* A matrix instruction: types, depth, words of a and b, and what the PTX must have. */
+/* A matrix instruction: types (and what else is defined), depth, words of a and b, and what the PTX must have. */
 static const struct {
     const char *type, *arch;
     int k, a_words, b_words;
@@ -56,6 +56,8 @@ static const struct {
     {"KW_BF8", "sm_90a", 32, 4, 2, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"},
     {"KW_FP32", "sm_90a", 8, 16, 16, "fma.rn.f32"},
     {"KW_FP32", "sm_80", 4, 8, 8, "fma.rn.f32"},
+    {"KW_FP32\n#define KW_TF32 1", "sm_80", 4, 2, 1, "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32"},
+    {"KW_FP32\n#define KW_TF32 1", "sm_90a", 8, 4, 2, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
 };
 
 /* The prelude and a kernel on it; fragments are what gpu/matrix/fragment.h will say of this instruction. */

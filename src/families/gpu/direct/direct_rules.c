@@ -40,6 +40,7 @@ enum { WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, GROUPED_COLS = 64, I
 #define KW_HAS_WMMA11 kw_gpu_arch_has(b->arch, KW_GPU_wmma11)
 #define KW_CEIL kw_ceil_div
 #include "gpu/direct/args.h"
+#define KW_TF32 0
 #include "gpu/lib/resources.h"
 
 static void ask_arch(kw_direct_block *b, const kw_target *target) {

@@ -294,6 +294,7 @@ const kw_family kw_family_conv_igemm = {
     .summary = "a GPU block for each tile of an implicit matrix product, by matrix instructions; any direction and geometry",
     .kind = KW_KIND_GPU,
     .fuses = true,
+    .rounds = true,
     .turns = true,
     .pitched = true,
     .pitched_text = true,
@@ -307,6 +308,7 @@ const kw_family kw_family_conv_igemm = {
     .decode = kw_mma_decode,
     .launch = launch_igemm,
     .estimate_resources = kw_mma_estimate_resources,
+    .sum_error = kw_mma_sum_error,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/igemm/igemm.c",
 };

@@ -190,7 +190,7 @@ static void emit_gemm(const kw_config *config, kw_text *text) {
  * on an H200); the largest is about four times the mean. Each step of 128 depths has sums of its own. */
 static double gemm_sum_error(const kw_config *config) {
     kw_mma mma = kw_mma_read(config, NULL);
-    return kw_mma_overlaps(&mma) && mma.bytes == 1 ? 0x1p-11 : 0;
+    return kw_mma_overlaps(&mma) && mma.bytes == 1 ? 0x1p-11 : kw_mma_sum_error(config);
 }
 
 const kw_family kw_family_gemm_mma = {
@@ -198,6 +198,7 @@ const kw_family kw_family_gemm_mma = {
     .summary = "a GPU block for each tile of the product, by matrix instructions",
     .kind = KW_KIND_GPU,
     .fuses = true,
+    .rounds = true,
     .pitched = true,
     .pitched_text = true,
     .row_groups = true,

@@ -70,6 +70,7 @@ kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     mma.op = config->op;
     mma.dtype = config->dtype;
     mma.output = kw_config_output(config);
+    mma.tf32 = config->wants.tf32;
     mma.row_groups = config->wants.grouped;
     mma.one_part = config->wants.grouped || (config->wants.pitched && (config->op == KW_CONV_FWD || config->op == KW_CONV_BWD_DATA));
     mma.fused = !kw_epilogue_is_bare(&config->wants.epilogue);
@@ -86,6 +87,10 @@ _Static_assert(sizeof(kw_mma) <= KW_DECODED_BYTES, "kw_rule_broken() keeps a kw_
 
 void kw_mma_decode(const kw_config *config, const kw_target *target, void *decoded) {
     *(kw_mma *)decoded = kw_mma_read(config, target);
+}
+
+double kw_mma_sum_error(const kw_config *config) {
+    return config->wants.tf32 ? 0x1.01p-10 : 0;
 }
 
 bool kw_mma_shares_instruction(const kw_mma *mma) {

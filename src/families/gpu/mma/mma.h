@@ -111,6 +111,7 @@ typedef struct kw_mma {
     kw_op op;
     kw_dtype dtype, output; /* of the operands, of the result */
     bool fused;             /* it has an epilogue */
+    bool tf32;              /* elements of fp32 may be rounded */
     bool row_groups;        /* it is for grouped products */
     bool one_part;          /* its depth is never divided */
     int32_t ndim, layout;   /* of a convolution; of a GEMM, else 0 */
@@ -132,6 +133,10 @@ typedef struct kw_mma {
 kw_mma kw_mma_read(const kw_config *config, const kw_target *target);
 /* The same as kw_family.decode. */
 void kw_mma_decode(const kw_config *config, const kw_target *target, void *decoded);
+
+/* kw_family.sum_error. Two elements that are rounded to tf32's 11 significant bits are off by 2^-11 of their magnitude each; tensor cores
+ * cut a sum below fp32's last place besides. */
+double kw_mma_sum_error(const kw_config *config);
 
 /* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
 bool kw_mma_shares_instruction(const kw_mma *mma);

@@ -338,7 +338,7 @@ static bool mma_sums_fit_registers(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_gpu_arch_has(mma->arch, KW_GPU_mma) && mma->inst[0] == 16) {
         int64_t all = mma->arch->typical.registers;
-        return kw_mma_thread_registers(mma) <= (mma->dtype == KW_FP32 ? all * 3 / 4 : all * 5 / 6);
+        return kw_mma_thread_registers(mma) <= (mma->dtype == KW_FP32 && !mma->tf32 ? all * 3 / 4 : all * 5 / 6);
     }
     int64_t threads = (int64_t)mma->wave[0] * mma->wave[1] * mma->lanes;
     if (kw_mma_overlaps(mma)) {
