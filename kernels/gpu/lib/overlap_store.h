@@ -1,0 +1,389 @@
+/* overlap_store.h: how gpu/lib/overlap.h stores a tile's sums. With KW_PASSES they leave through pieces of shared memory by bulk stores, or row
+ * by row where these cannot reach; else each lane stores its own. Parts of a depth, and results of 32 bits behind an epilogue, go from the
+ * registers as they are. What the text that includes overlap.h gives for it (kw_result_..., kw_direct_..., kw_spot_...) is listed there.
+ *   kw_sums_put(args, &work, &sums, first_row)               !KW_PASSES: to the result, or to the part's slice
+ *   kw_tile_put(args, lds, &work, &sums, group, first_row, &turn)    through shared memory
+ *   kw_part_put(args, &work, &sums, first_row, slice)        sums as they are */
+#ifndef KW_OVERLAP_STORE_H
+#define KW_OVERLAP_STORE_H
+
+#if !KW_PASSES
+#if KW_TEAM > 1
+#define KW_PUT_N KW_SHARE_N /* sums of an instruction that a thread stores */
+#else
+#define KW_PUT_N KW_ACC_N
+#endif
+
+#if KW_EPILOGUE
+enum { KW_PUT_AHEAD = KW_PUT_N % 8 ? 4 : 8 }; /* elements whose tensors are asked for together */
+
+/* Through the epilogue; else as kw_sums_put() does it. */
+KW_DEVICE void kw_sums_put_finished(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
+    int lane = kw_acc_lane();
+    KW_UNROLL
+    for (int from = 0; from < KW_REPEAT_M * KW_PUT_N; from += KW_PUT_AHEAD) {
+        const int i = from / KW_PUT_N;
+        kw_extras extras[KW_PUT_AHEAD];
+        kw_i64 at[KW_PUT_AHEAD];
+        int ok[KW_PUT_AHEAD];
+        KW_UNROLL
+        for (int n = 0; n < KW_PUT_AHEAD; n++) {
+            int e = from % KW_PUT_N + n, row = first_row + i * KW_INST_M + kw_acc_row(lane, e / 2 % 2 * 2),
+                col = e / 4 * 8 + kw_acc_col(lane, e % 2);
+            kw_i64 line = work->row + row, across = work->col + col;
+            ok[n] = 1;
+            at[n] = kw_direct_row(a, work, row, &ok[n]) + kw_direct_col(a, work, col, &ok[n]);
+            kw_i64 channel = kw_work_channel(a, work) + (KW_TURNED ? line : across), first = KW_ROW_GROUPS ? 0 : work->batch * a->gm;
+            kw_place place = {at[n], channel, first + (KW_TURNED ? across : line), 0, !ok[n], !ok[n]};
+            kw_extras_load(&extras[n], a, place, 1);
+        }
+        KW_UNROLL
+        for (int n = 0; n < KW_PUT_AHEAD; n++) {
+            float value = kw_steps_apply(&extras[n], (float)sums->at[i].e[from % KW_PUT_N + n], 0, 0);
+            if (ok[n]) kw_store_values(kw_result(a) + at[n] * KW_OUT_BYTES, &value, 1);
+        }
+    }
+}
+#endif
+
+/* Each lane its own sums, as elements of the result or of the part's slice. A lane has two neighbours each in two rows. */
+KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
+    int lane = kw_acc_lane(), parts = kw_to_workspace(a), two = kw_direct_pairs(a);
+#if KW_EPILOGUE
+    if (!parts) {
+        kw_sums_put_finished(a, work, sums, first_row);
+        return;
+    }
+#endif
+    char *to = parts ? a->shared + work->part * a->params.elements * 4 : kw_result(a);
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        kw_i64 row[2];
+        int row_ok[2] = {1, 1};
+        KW_UNROLL
+        for (int half = 0; half < 2; half++)
+            row[half] = kw_direct_row(a, work, first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), &row_ok[half]);
+        KW_UNROLL
+        for (int e = 0; e < KW_PUT_N; e += 2) {
+            int half = e / 2 % 2, ok[2] = {row_ok[half], row_ok[half]};
+            kw_u32 w[2];
+            char *at[2];
+            KW_UNROLL
+            for (int j = 0; j < 2; j++)
+                at[j] = to + (row[half] + kw_direct_col(a, work, e / 4 * 8 + kw_acc_col(lane, j), &ok[j])) * (parts ? 4 : KW_OUT_BYTES);
+            if (parts) {
+                w[0] = kw_bits(sums->at[i].e[e]), w[1] = kw_bits(sums->at[i].e[e + 1]);
+            } else {
+                w[0] = kw_out_pair(sums->at[i].e[e], sums->at[i].e[e + 1]), w[1] = w[0] >> 16;
+            }
+            if (two) {
+                if (ok[0]) kw_store_run(at[0], w, parts ? 8 : 4);
+                continue;
+            }
+            if (ok[0]) kw_store_run(at[0], w, parts ? 4 : 2);
+            if (ok[1]) kw_store_run(at[1], w + 1, parts ? 4 : 2);
+        }
+    }
+}
+#else
+
+/* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them; where it is read column by column, so that 8 rows and the next 8
+ * meet different banks, too. */
+KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7) ^ (KW_STORES_FIRST ? row >> 3 & 7 : 0)) << 4); }
+
+#if KW_EPILOGUE
+#include "gpu/lib/finish.h"
+#endif
+
+#if !KW_EPILOGUE || KW_OUT_BYTES == 2
+
+/* Sums of KW_PIECE columns, from `first` on: four matrices of 8 x 8 at a time. */
+KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
+    int lane = kw_lane(), row = kw_wave() % 4 * 16 + lane % 16;
+    KW_UNROLL
+    for (int j = 0; j < KW_PIECE / 8; j += 2) {
+        kw_u32 w[4];
+        KW_UNROLL
+        for (int i = 0; i < 4; i++)
+            w[i] = kw_out_pair(acc->e[(first / 8 + j) * 4 + 2 * i], acc->e[(first / 8 + j) * 4 + 2 * i + 1]);
+        kw_matrix_write(piece + kw_piece_at(row, j + lane / 16), w);
+    }
+}
+
+#if KW_ALIGNS
+/* Element by element, as rows of the result may begin anywhere: a wave has 16 rows of the piece, a lane every 32nd column. */
+KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+#if KW_SPOTS
+    int all = kw_spots_cols(a), some = kw_min(KW_PIECE, all - work->col - first_col);
+    if (all > a->c) { /* spots of several pixels: a lane has half a row, two columns at a time where all lines begin at words */
+        int row = kw_wave() % 4 * 16 + kw_lane() % 16, col = kw_lane() / 16 * (KW_PIECE / 2), end = kw_min(some, col + KW_PIECE / 2);
+        int words = a->in[2] * a->c % 2 == 0 && kw_spots_line(a) % 2 == 0;
+        kw_spot_walk spot;
+        if (col >= end) return;
+        kw_spot_walk_start(&spot, a, work->row + first_row + row, work->col + first_col + col);
+        KW_ROLLED
+        for (int some_cols = words ? 2 : 1; col < end; col += some_cols) {
+            kw_u32 pair;
+            kw_load_run(&pair, piece + kw_piece_at(row, col / 8) + col % 8 * 2, some_cols * 2);
+            if (kw_spot_walk_ok(&spot)) {
+                kw_spot_mend(a, spot.at, &pair, some_cols);
+                kw_store_run(kw_result(a) + spot.at * 2, &pair, some_cols * 2);
+            }
+            kw_spot_walk_next(&spot, a, some_cols);
+        }
+        return;
+    }
+#endif
+    KW_ROLLED
+    for (int i = 0; i < 16; i++) {
+        int row = kw_wave() % 4 * 16 + i, ok = 1, cols;
+        kw_i64 at = kw_result_row(a, work, first_row + row, &ok) + kw_result_col(a, work, first_col, &cols);
+        char *to = kw_result(a) + at * 2;
+        KW_UNROLL
+        for (int col = kw_lane(); col < KW_PIECE; col += KW_WAVE) {
+            kw_u32 element;
+            kw_load_run(&element, piece + kw_piece_at(row, col / 8) + col % 8 * 2, 2);
+            if (ok && col < cols) kw_store_run(to + col * 2, &element, 2);
+        }
+    }
+}
+#endif
+
+#if KW_ROW_GROUPS && !KW_ALIGNS
+/* Those of its rows that are the group's, 16 bytes of a row at a time. */
+KW_DEVICE void kw_piece_rows(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+    int cell = kw_lane() % 8, cols;
+    kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        int row = kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, ok = 1;
+        kw_u32 words[4];
+        kw_i64 at = kw_result_row(a, work, first_row + row, &ok);
+        kw_load_run(words, piece + kw_piece_at(row, cell), 16);
+        if (ok && cell * 8 < cols) kw_store_run(kw_result(a) + (at + col) * 2, words, 16);
+    }
+}
+#endif
+
+#if KW_PHASES
+/* Rows of a strided tile lie apart: where a lane's four rows do. */
+KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4]) {
+    kw_phase_row row = kw_phase_row_of(work, work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8);
+    KW_UNROLL
+    for (int j = 0; j < 4; j++) {
+        at[j] = kw_phase_row_at(a, work, &row);
+        if (j < 3) kw_phase_row_next(&row, work, 4);
+    }
+}
+
+/* 16 bytes of each of them. */
+KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const char *piece, const kw_i64 at[4], int first_col) {
+    int cell = kw_lane() % 8, cols;
+    kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        kw_u32 words[4];
+        kw_load_run(words, piece + kw_piece_at(kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, cell), 16);
+        if (at[i] >= 0 && cell * 8 < cols) kw_store_run(kw_result(a) + (at[i] + col) * 2, words, 16);
+    }
+}
+#endif
+
+#if KW_STORES_FIRST
+/* Of the result, positions of an image; and a lane's 8 rows of a piece, the first one's number among all pixels. */
+KW_DEVICE int kw_first_positions(const kw_gpu_args *a) {
+    const kw_i64 *extent = KW_OP == KW_OP_CONV_FWD ? a->out : a->in;
+    return (int)(extent[0] * extent[1] * extent[2]);
+}
+KW_DEVICE int kw_first_row(void) { return kw_thread() % 8 * 8; }
+
+/* A lane has 8 pixels of one column after the other, which lie together in the result, in accesses as wide as images begin at. image: the
+ * first pixel's. */
+KW_DEVICE void kw_piece_store_first(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col, int image) {
+    int row = kw_first_row(), pixel = work->row + first_row + row, cols, positions = kw_first_positions(a), pixels = (int)a->n * positions;
+    int run = positions % 8 == 0 ? 8 : positions % 4 == 0 ? 4 : 1;
+    kw_i64 channels = a->groups * (KW_OP == KW_OP_CONV_FWD ? a->k : a->c), channel = kw_result_col(a, work, first_col, &cols);
+    cols = kw_min(cols, KW_PIECE);
+    KW_ROLLED
+    for (int col = kw_thread() % KW_GROUP_THREADS / 8; col < cols; col += KW_GROUP_THREADS / 8) {
+        kw_u32 w[4] = {0, 0, 0, 0};
+        KW_UNROLL
+        for (int e = 0; e < 8; e++) {
+            kw_u32 element;
+            kw_load_run(&element, piece + kw_piece_at(row + e, col / 8) + col % 8 * 2, 2);
+            w[e / 2] |= element << e % 2 * 16;
+        }
+        int at = pixel - image * positions;
+        char *to = kw_result(a) + ((image * channels + channel + col) * positions + at) * 2;
+        kw_i64 next = (channels - 1) * positions * 2; /* on to the next image's */
+        if (run == 8) {
+            if (pixel < pixels) kw_store_run(to, w, 16);
+        } else if (run == 4) {
+            if (pixel < pixels) kw_store_run(to, w, 8);
+            if (at + 4 >= positions) to += next;
+            if (pixel + 4 < pixels) kw_store_run(to + 8, w + 2, 8);
+        } else {
+            KW_UNROLL
+            for (int e = 0; e < 8; e++) {
+                kw_u32 element = w[e / 2] >> e % 2 * 16;
+                if (pixel + e < pixels) kw_store_run(to + e * 2, &element, 2);
+                if (++at == positions) at = 0, to += next;
+            }
+        }
+    }
+}
+#endif
+
+/* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
+KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, kw_sums *sums, int group, int first_row, int *turn) {
+    int leads = kw_thread() % KW_GROUP_THREADS == 0, rows = 1, bulk; /* rows: of the tile, that lie together */
+#if KW_PHASES
+    rows = kw_feed_strides(a) == 1;
+#endif
+    bulk = rows && !KW_ALIGNS && !KW_STORES_FIRST;
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        int boxes = bulk; /* of this piece; a group of copies is counted all the same, so that the wait for a piece's last reader holds */
+#if KW_ROW_GROUPS
+        boxes = bulk && work->row + first_row + i * KW_INST_M + KW_PIECE <= work->rows_end;
+#endif
+#if KW_STORES_FIRST
+        int image = (work->row + first_row + i * KW_INST_M + kw_first_row()) / kw_first_positions(a);
+#endif
+#if KW_PHASES
+        kw_i64 at[4] = {-1, -1, -1, -1};
+        if (!rows) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
+#endif
+#if KW_EPILOGUE
+        kw_lines lines;
+        kw_lines_start(&lines, a, work, first_row + i * KW_INST_M);
+#endif
+        KW_UNROLL
+        for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
+            char *piece = lds + KW_PIECES_AT + (group * KW_PIECES + *turn) * KW_PIECE_BYTES;
+#if KW_EPILOGUE && !KW_STAGES_RESIDUAL
+            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
+#endif
+            if (leads && bulk) kw_store_wait_read(KW_PIECES - 1);
+            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+#if KW_STAGES_RESIDUAL
+            kw_residual_put(&sums->residual, piece);
+            if (col + KW_PIECE < KW_TILE_N)
+                kw_residual_load(&sums->residual, a, work, first_row + i * KW_INST_M, col + KW_PIECE);
+            else if (i + 1 < KW_REPEAT_M)
+                kw_residual_load(&sums->residual, a, work, first_row + (i + 1) * KW_INST_M, 0);
+            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
+            kw_wave_barrier();
+#endif
+            kw_piece_fill(piece, &sums->at[i], col);
+            if (bulk) kw_proxy_fence();
+            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+#if KW_ALIGNS
+            kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
+#endif
+#if KW_STORES_FIRST
+            if (rows) kw_piece_store_first(a, work, piece, first_row + i * KW_INST_M, col, image);
+#endif
+#if KW_PHASES
+            if (!rows) kw_piece_scatter(a, work, piece, at, col);
+#endif
+#if KW_ROW_GROUPS && !KW_ALIGNS
+            if (!boxes) kw_piece_rows(a, work, piece, first_row + i * KW_INST_M, col);
+#endif
+            if (leads && bulk) {
+                if (boxes) kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
+                kw_store_commit();
+            }
+            *turn = (*turn + 1) % KW_PIECES;
+        }
+    }
+}
+
+#elif KW_OUT_BYTES == 1
+
+enum { KW_BYTES_ROW = KW_PIECE + 16 }; /* bytes from row to row of a piece: lanes that write to 8 rows meet different banks */
+
+/* Sums of KW_PIECE columns, from `first` on, two neighbours at a time. */
+KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
+    int lane = kw_acc_lane();
+    KW_UNROLL
+    for (int i = 0; i < KW_PIECE / 4; i++) {
+        char *to = piece + kw_acc_row(lane, 2 * (i % 2)) * KW_BYTES_ROW + i / 2 * 8 + kw_acc_col(lane, 0);
+        kw_store_values(to, &acc->e[first / 2 + 2 * i], 2);
+    }
+}
+
+/* In runs that rows of the result begin at. */
+KW_DEVICE void kw_piece_store_runs(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col,
+                                   const int run) {
+    KW_ROLLED
+    for (int at = kw_thread() % KW_GROUP_THREADS * run; at < KW_PIECE * KW_PIECE; at += KW_GROUP_THREADS * run) {
+        int row = at / KW_PIECE, col = at % KW_PIECE, ok = 1, cols;
+        kw_i64 to = kw_result_row(a, work, first_row + row, &ok) + kw_result_col(a, work, first_col, &cols) + col;
+        kw_u32 w[2];
+        kw_load_run(w, piece + row * KW_BYTES_ROW + col, run);
+        if (ok && col < cols) kw_store_run(kw_result(a) + to, w, run);
+    }
+}
+
+KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+#if KW_PLANES_RESULT
+    if (kw_plane_pixels(a) % 8) {
+        kw_piece_store_runs(a, work, piece, first_row, first_col, 1);
+        return;
+    }
+#endif
+    kw_piece_store_runs(a, work, piece, first_row, first_col, KW_ALIGNS ? 1 : 8);
+}
+
+KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, kw_sums *sums, int group, int first_row, int *turn) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        kw_lines lines;
+        kw_lines_start(&lines, a, work, first_row + i * KW_INST_M);
+        KW_UNROLL
+        for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
+            char *piece = lds + KW_PIECES_AT + group * KW_PIECES * KW_PIECE_BYTES;
+            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
+            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            kw_piece_fill(piece, &sums->at[i], col);
+            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
+        }
+    }
+}
+#endif
+
+#define KW_ROWS_ANYWHERE (KW_ALIGNS || KW_PLANES_RESULT) /* the result's rows begin at any element */
+
+/* Sums as they are, to the result or to a slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together
+ * they are stored where rows of the result begin at them. */
+KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row, char *slice) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        int lane = kw_acc_lane(), ok[2] = {1, 1};
+        char *row[2];
+        KW_UNROLL
+        for (int half = 0; half < 2; half++)
+            row[half] = slice + kw_result_row(a, work, first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), &ok[half]) * 4;
+        KW_UNROLL
+        for (int part = 0; part < 2 * KW_TILE_N / KW_PIECE; part++) {
+            int half = part % 2, first = kw_acc_col(lane, 0), cols;
+            kw_i64 at = kw_result_col(a, work, part / 2 * KW_PIECE, &cols);
+            char *to = row[half] + (at + first) * 4;
+            cols = ok[half] ? cols - first : 0;
+            KW_UNROLL
+            for (int col = 0; col < KW_PIECE; col += 8) {
+                const kw_sum *sum = &sums->at[i].e[part / 2 * (KW_PIECE / 2) + col / 2 + 2 * half];
+                kw_u32 w[2];
+                w[0] = kw_bits(sum[0]), w[1] = kw_bits(sum[1]);
+                if (col < cols) kw_store_run(to + col * 4, w, KW_ROWS_ANYWHERE ? 4 : 8);
+                if (KW_ROWS_ANYWHERE && col + 1 < cols) kw_store_run(to + col * 4 + 4, w + 1, 4);
+            }
+        }
+    }
+}
+
+#endif
+
+#endif
