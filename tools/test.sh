@@ -10,7 +10,8 @@ passed=0
 failed=0
 skipped=0
 log=$(mktemp -d)
-locks=$log
+locks=$log/locks # a stage has a folder by its name beside it
+mkdir "$locks"
 trap 'rm -rf "$log"' EXIT
 
 # check NAME COMMAND...: one check; what it printed only when it fails.

@@ -8,7 +8,8 @@
 
 #define KW_EMU_STACK 65536
 
-/* Which matrix instruction. type: KW_IN's numbers, and those of operands that are no tensor's type. Who holds what, emu_matrix.c says after the vendors' manuals. */
+/* Which matrix instruction. type: KW_IN's numbers, and those of operands that are no tensor's type. Who holds what, emu_matrix.c says
+ * after the vendors' manuals. */
 #define KW_EMU_MFMA 0
 #define KW_EMU_MMA 1
 #define KW_EMU_WMMA11 2

@@ -42,7 +42,8 @@
 #define KW_STEP_CLUSTERS(repeats) (KW_SCHED != KW_SCHED_INTERWAVE ? 1 : (repeats) % 4 == 0 ? 4 : (repeats) % 2 == 0 ? 2 : 1)
 
 /* --- a lane's share of an instruction: rows (columns of the second operand), elements of each that follow each other along the depth,
- * sums. NVIDIA multiplies fp32 without a tensor core, each lane two rows by two columns, unless KW_TF32. gpu/matrix/fragment.h says which they are. --- */
+ * sums. NVIDIA multiplies fp32 without a tensor core, each lane two rows by two columns, unless KW_TF32. gpu/matrix/fragment.h says
+ * which they are. --- */
 
 #define KW_EPW (4 / KW_BYTES) /* elements of a word */
 #define KW_SCALAR (KW_HAS_MMA && KW_IN == KW_FP32 && !(KW_TF32))
