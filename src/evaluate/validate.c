@@ -44,7 +44,7 @@ static bool can_be_measured(const kw_evaluation *e, const kw_group_evaluation *j
     const kw_problem_group *problem_group = &e->dataset.problem_groups[j->problem_group];
     kw_target wanted = problem_group->target;
     wanted.units = here->units; /* threads are an option of the sweep */
-    return problem_group->packed && !problem_group->cold && !j->failed && !memcmp(&wanted, here, sizeof wanted);
+    return problem_group->packed && !problem_group->cold && !j->failed && kw_target_is_same(&wanted, here);
 }
 
 static kw_status draw_problem_groups(session *s, int32_t *threads) {

@@ -412,14 +412,14 @@ static void explain_noise(const autotuner *t, const kw_record *won, kw_explanati
     double spread = won->time_ns > 0 ? 100 * won->spread_ns / won->time_ns : 0;
     if (is_restless(t, won)) {
         kw_explain(explanation, KW_EXPLAIN_NOISE,
-                   "the machine is busy: times of the winner spread by %.0f %% (%.0f %% is the most) after %d finals more; the choice is"
+                   "the machine is busy: times of the winner spread by %.0f %% (%.0f %% is the most) after %d more finals; the choice is"
                    " provisional, and measured again next time",
                    spread, 100 * kw_context_spread_limit(t->request->context), t->finals);
         kw_log_line(&t->request->context->settings, "the machine is busy: the choice for %s is provisional (spread %.0f %%)",
                     t->request->text, spread);
     } else if (t->finals) {
-        kw_explain(explanation, KW_EXPLAIN_NOISE, "the machine was busy: measured again in %d finals more, until times spread by %.1f %%",
-                   t->finals, spread);
+        kw_explain(explanation, KW_EXPLAIN_NOISE, "the machine was busy: %d more final%s, until times spread by %.1f %%", t->finals,
+                   t->finals == 1 ? "" : "s", spread);
     }
 }
 

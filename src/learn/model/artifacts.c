@@ -226,7 +226,7 @@ static kw_status write_importances(const kw_artifacts *a, kw_error *err) {
 static void add_target_list(kw_json_out *json, const kw_dataset *dataset) {
     kw_json_array(json, "targets");
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
-        if (!i || memcmp(&dataset->problem_groups[i].target, &dataset->problem_groups[i - 1].target, sizeof(kw_target)) != 0) {
+        if (!i || !kw_target_is_same(&dataset->problem_groups[i].target, &dataset->problem_groups[i - 1].target)) {
             char text[KW_TARGET_TEXT_MAX];
             kw_target_print(text, sizeof text, &dataset->problem_groups[i].target);
             kw_json_text(json, NULL, text);

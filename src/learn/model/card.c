@@ -92,8 +92,8 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
                  r->quantity);
     kw_text_addf(text, "- Trained on `%s`%s.\n", target,
                  r->problem_groups && t->dataset->problem_groups[t->dataset->problem_group_count - 1].target.units &&
-                         memcmp(&t->dataset->problem_groups[0].target,
-                                &t->dataset->problem_groups[t->dataset->problem_group_count - 1].target, sizeof(kw_target))
+                         !kw_target_is_same(&t->dataset->problem_groups[0].target,
+                                            &t->dataset->problem_groups[t->dataset->problem_group_count - 1].target)
                      ? " and others, see model.spec"
                      : "");
     kw_text_addf(

@@ -43,7 +43,7 @@ kw_status kw_dataset_spread(int64_t *problems, int64_t *families, const kw_datas
 static void add_spec_targets(kw_text *text, const kw_dataset *dataset) {
     char line[KW_TARGET_TEXT_MAX];
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
-        bool same = i && !memcmp(&dataset->problem_groups[i - 1].target, &dataset->problem_groups[i].target, sizeof(kw_target));
+        bool same = i && kw_target_is_same(&dataset->problem_groups[i - 1].target, &dataset->problem_groups[i].target);
         if (!same) {
             kw_target_print(line, sizeof line, &dataset->problem_groups[i].target);
             kw_text_addf(text, "target %s\n", line);

@@ -25,6 +25,12 @@ bool kw_target_is_gpu(const kw_target *target) {
     return kw_backends[target->backend].kind == KW_KIND_GPU;
 }
 
+bool kw_target_is_same(const kw_target *a, const kw_target *b) {
+    kw_target other = *b;
+    other.rates = a->rates;
+    return !memcmp(a, &other, sizeof other);
+}
+
 static bool has_fact(const kw_target *target, const fact *f) {
     return f->scope == KW_OF_ALL || (f->scope == KW_OF_GPU) == kw_target_is_gpu(target);
 }

@@ -43,6 +43,9 @@ enum { KW_TARGET_TEXT_MAX = 384 };
 /* Whether its kernels are those of a GPU. */
 bool kw_target_is_gpu(const kw_target *target);
 
+/* Whether both are one machine, whatever was measured of its rates. */
+bool kw_target_is_same(const kw_target *a, const kw_target *b);
+
 size_t kw_target_print(char *text, size_t capacity, const kw_target *target);
 /* The options of the command line that mean a target: " --threads 2", " --device emu:gfx942"; nothing where its text cannot be read. */
 void kw_target_add_options(kw_text *text, const char *target);

@@ -262,6 +262,7 @@ static void fields_without_meaning_make_no_other_problem(void **state) {
         p->epilogue.count = 0;
         p->epilogue.converts = false;
         p->mixed = false; /* and x_dtype has no meaning */
+        p->fpmath = KW_FPMATH_STRICT;
         memset(p->pitch, 0, sizeof p->pitch);
         memset(p->reserved, 0, sizeof p->reserved);
     }
