@@ -236,7 +236,8 @@ static const char *judge(const struct command *c, const outcome *usual, const ou
     bool store = c->writes && strstr(c->writes, ".db");
     bool tells = strcasestr(now->said, "memory") || strcasestr(now->told, "memory");
     if (c->foreign && (strstr(now->told, "LLVM ERROR") || strstr(now->told, "std::bad_alloc") ||
-                       strstr(now->told, "cannot allocate memory for thread-local data"))) {
+                       strstr(now->told, "cannot allocate memory for thread-local data") ||
+                       strstr(now->told, "fatal   : Memory allocation failure"))) { /* the last is NVRTC's end of its host */
         return NULL;
     }
     if (now->code >= 128) {
