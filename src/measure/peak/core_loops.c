@@ -17,151 +17,75 @@ enum { ACCUMULATORS = 14, TILE_SUMS = 6, REPEATS = 12, LOOP_NS = 1000000 };
 
 #include <cpuid.h>
 
-#define KW_EACH(X) X("0") X("1") X("2") X("3") X("4") X("5") X("6") X("7") X("8") X("9") X("10") X("11") X("12") X("13")
+/* Sixteen lines that stay in the first level. */
+static const float lines[256] __attribute__((aligned(64))) = {1};
+
 #define KW_CLOBBER_YMM                                                                                                                     \
     "ymm0", "ymm1", "ymm2", "ymm3", "ymm4", "ymm5", "ymm6", "ymm7", "ymm8", "ymm9", "ymm10", "ymm11", "ymm12", "ymm13", "ymm14", "ymm15"
 #define KW_CLOBBER_ZMM                                                                                                                     \
     "zmm0", "zmm1", "zmm2", "zmm3", "zmm4", "zmm5", "zmm6", "zmm7", "zmm8", "zmm9", "zmm10", "zmm11", "zmm12", "zmm13", "zmm14", "zmm15"
 
-__attribute__((target("avx2,fma"))) static void loop_fma256(long turns, const float *half, const float *one) {
-#define KW_SET(i) "vmovaps %%ymm15, %%ymm" i "\n"
-#define KW_STEP(i) "vfmadd132ps %%ymm14, %%ymm15, %%ymm" i "\n"
-    __asm__ volatile("vbroadcastss %1, %%ymm14\n vbroadcastss %2, %%ymm15\n" KW_EACH(KW_SET) "1:\n" KW_EACH(KW_STEP) "dec %0\n jnz 1b\n"
-                     : "+r"(turns)
-                     : "m"(*half), "m"(*one)
-                     : KW_CLOBBER_YMM, "cc");
-#undef KW_SET
-#undef KW_STEP
-}
+/* X for each accumulator of registers r, which is "ymm" or "zmm"; in pairs, a sum and the register of its product. */
+#define KW_EACH(X, r)                                                                                                                      \
+    X(r, "0")                                                                                                                              \
+    X(r, "1") X(r, "2") X(r, "3") X(r, "4") X(r, "5") X(r, "6") X(r, "7") X(r, "8") X(r, "9") X(r, "10") X(r, "11") X(r, "12") X(r, "13")
+#define KW_EACH_PAIR(X, r) X(r, "0", "7") X(r, "1", "8") X(r, "2", "9") X(r, "3", "10") X(r, "4", "11") X(r, "5", "12") X(r, "6", "13")
 
-__attribute__((target("avx512f"))) static void loop_fma512(long turns, const float *half, const float *one) {
-#define KW_SET(i) "vmovaps %%zmm15, %%zmm" i "\n"
-#define KW_STEP(i) "vfmadd132ps %%zmm14, %%zmm15, %%zmm" i "\n"
-    __asm__ volatile("vbroadcastss %1, %%zmm14\n vbroadcastss %2, %%zmm15\n" KW_EACH(KW_SET) "1:\n" KW_EACH(KW_STEP) "dec %0\n jnz 1b\n"
-                     : "+r"(turns)
-                     : "m"(*half), "m"(*one)
-                     : KW_CLOBBER_ZMM, "cc");
-#undef KW_SET
-#undef KW_STEP
-}
+/* A loop over body in registers r: register 14 holds halves, 15 ones, and so do the accumulators at first; %3 is the lines' address. */
+#define KW_VECTOR_LOOP(name, features, r, clobbers, body)                                                                                  \
+    __attribute__((target(features))) static void name(long turns, const float *half, const float *one) {                                  \
+        __asm__ volatile("vbroadcastss %1, %%" r "14\n vbroadcastss %2, %%" r "15\n" KW_EACH(KW_SET, r) "1:\n" body "dec %0\n jnz 1b\n"    \
+                         : "+r"(turns)                                                                                                     \
+                         : "m"(*half), "m"(*one), "r"(lines), "m"(lines)                                                                   \
+                         : clobbers, "cc");                                                                                                \
+    }
 
+#define KW_SET(r, i) "vmovaps %%" r "15, %%" r i "\n"
+#define KW_FMA(r, i) "vfmadd132ps %%" r "14, %%" r "15, %%" r i "\n"
 /* Pairs of bf16 inside the two floats: 0.5 is {0, 0.5}, 1 is {0, 1}; the sums grow slowly and stay finite for any loop that ends. */
-__attribute__((target("avx512f,avx512bf16"))) static void loop_dp512(long turns, const float *half, const float *one) {
-#define KW_SET(i) "vmovaps %%zmm15, %%zmm" i "\n"
-#define KW_STEP(i) "vdpbf16ps %%zmm14, %%zmm15, %%zmm" i "\n"
-    __asm__ volatile("vbroadcastss %1, %%zmm14\n vbroadcastss %2, %%zmm15\n" KW_EACH(KW_SET) "1:\n" KW_EACH(KW_STEP) "dec %0\n jnz 1b\n"
-                     : "+r"(turns)
-                     : "m"(*half), "m"(*one)
-                     : KW_CLOBBER_ZMM, "cc");
-#undef KW_SET
-#undef KW_STEP
-}
+#define KW_DP(r, i) "vdpbf16ps %%" r "14, %%" r "15, %%" r i "\n"
+/* Bytes of the floats, unsigned times signed; sums of 32 bits wrap. In 256 bits in the encoding of AVX_VNNI. */
+#define KW_BYTES(r, i) "vpdpbusd %%" r "14, %%" r "15, %%" r i "\n"
+#define KW_VEX_BYTES(r, i) "%{vex%} " KW_BYTES(r, i)
+/* A product of int16 pairs and its addition. */
+#define KW_WIDE(r, i, j) "vpmaddwd %%" r "14, %%" r "15, %%" r j "\n vpaddd %%" r j ", %%" r i ", %%" r i "\n"
+#define KW_LOAD(r, i) "vmovups 64*" i "(%3), %%" r i "\n"
 
-/* Bytes of the floats, unsigned times signed; sums of 32 bits wrap. */
-__attribute__((target("avx512f,avx512vnni"))) static void loop_bytes512(long turns, const float *half, const float *one) {
-#define KW_SET(i) "vmovaps %%zmm15, %%zmm" i "\n"
-#define KW_STEP(i) "vpdpbusd %%zmm14, %%zmm15, %%zmm" i "\n"
-    __asm__ volatile("vbroadcastss %1, %%zmm14\n vbroadcastss %2, %%zmm15\n" KW_EACH(KW_SET) "1:\n" KW_EACH(KW_STEP) "dec %0\n jnz 1b\n"
-                     : "+r"(turns)
-                     : "m"(*half), "m"(*one)
-                     : KW_CLOBBER_ZMM, "cc");
-#undef KW_SET
-#undef KW_STEP
-}
-
-/* The same in 256 bits, in the encoding of AVX_VNNI. */
-__attribute__((target("avx2"))) static void loop_bytes256(long turns, const float *half, const float *one) {
-#define KW_SET(i) "vmovaps %%ymm15, %%ymm" i "\n"
-#define KW_STEP(i) "%{vex%} vpdpbusd %%ymm14, %%ymm15, %%ymm" i "\n"
-    __asm__ volatile("vbroadcastss %1, %%ymm14\n vbroadcastss %2, %%ymm15\n" KW_EACH(KW_SET) "1:\n" KW_EACH(KW_STEP) "dec %0\n jnz 1b\n"
-                     : "+r"(turns)
-                     : "m"(*half), "m"(*one)
-                     : KW_CLOBBER_YMM, "cc");
-#undef KW_SET
-#undef KW_STEP
-}
-
-/* A product of int16 pairs and its addition: seven sums, seven registers for products. */
-#define KW_EACH_SUM(X) X("0", "7") X("1", "8") X("2", "9") X("3", "10") X("4", "11") X("5", "12") X("6", "13")
-
-__attribute__((target("avx2"))) static void loop_wide256(long turns, const float *half, const float *one) {
-#define KW_SET(i) "vmovaps %%ymm15, %%ymm" i "\n"
-#define KW_STEP(i, j) "vpmaddwd %%ymm14, %%ymm15, %%ymm" j "\n vpaddd %%ymm" j ", %%ymm" i ", %%ymm" i "\n"
-    __asm__ volatile("vbroadcastss %1, %%ymm14\n vbroadcastss %2, %%ymm15\n" KW_EACH(KW_SET) "1:\n" KW_EACH_SUM(KW_STEP)
-                         KW_EACH_SUM(KW_STEP) "dec %0\n jnz 1b\n"
-                     : "+r"(turns)
-                     : "m"(*half), "m"(*one)
-                     : KW_CLOBBER_YMM, "cc");
-#undef KW_SET
-#undef KW_STEP
-}
-
-__attribute__((target("avx512f,avx512bw"))) static void loop_wide512(long turns, const float *half, const float *one) {
-#define KW_SET(i) "vmovaps %%zmm15, %%zmm" i "\n"
-#define KW_STEP(i, j) "vpmaddwd %%zmm14, %%zmm15, %%zmm" j "\n vpaddd %%zmm" j ", %%zmm" i ", %%zmm" i "\n"
-    __asm__ volatile("vbroadcastss %1, %%zmm14\n vbroadcastss %2, %%zmm15\n" KW_EACH(KW_SET) "1:\n" KW_EACH_SUM(KW_STEP)
-                         KW_EACH_SUM(KW_STEP) "dec %0\n jnz 1b\n"
-                     : "+r"(turns)
-                     : "m"(*half), "m"(*one)
-                     : KW_CLOBBER_ZMM, "cc");
-#undef KW_SET
-#undef KW_STEP
-}
-
-/* Loads of whole vectors from sixteen lines that stay in the first level. */
-static const float lines[256] __attribute__((aligned(64))) = {1};
-
-__attribute__((target("avx2"))) static void loop_load256(long turns, const float *half, const float *one) {
-#define KW_STEP(i) "vmovups 64*" i "(%1), %%ymm" i "\n"
-    (void)half, (void)one;
-    __asm__ volatile("1:\n" KW_EACH(KW_STEP) "dec %0\n jnz 1b\n" : "+r"(turns) : "r"(lines), "m"(lines) : KW_CLOBBER_YMM, "cc");
-#undef KW_STEP
-}
-
-__attribute__((target("avx512f"))) static void loop_load512(long turns, const float *half, const float *one) {
-#define KW_STEP(i) "vmovups 64*" i "(%1), %%zmm" i "\n"
-    (void)half, (void)one;
-    __asm__ volatile("1:\n" KW_EACH(KW_STEP) "dec %0\n jnz 1b\n" : "+r"(turns) : "r"(lines), "m"(lines) : KW_CLOBBER_ZMM, "cc");
-#undef KW_STEP
-}
+KW_VECTOR_LOOP(loop_fma256, "avx2,fma", "ymm", KW_CLOBBER_YMM, KW_EACH(KW_FMA, "ymm"))
+KW_VECTOR_LOOP(loop_fma512, "avx512f", "zmm", KW_CLOBBER_ZMM, KW_EACH(KW_FMA, "zmm"))
+KW_VECTOR_LOOP(loop_dp512, "avx512f,avx512bf16", "zmm", KW_CLOBBER_ZMM, KW_EACH(KW_DP, "zmm"))
+KW_VECTOR_LOOP(loop_bytes256, "avx2", "ymm", KW_CLOBBER_YMM, KW_EACH(KW_VEX_BYTES, "ymm"))
+KW_VECTOR_LOOP(loop_bytes512, "avx512f,avx512vnni", "zmm", KW_CLOBBER_ZMM, KW_EACH(KW_BYTES, "zmm"))
+KW_VECTOR_LOOP(loop_wide256, "avx2", "ymm", KW_CLOBBER_YMM, KW_EACH_PAIR(KW_WIDE, "ymm") KW_EACH_PAIR(KW_WIDE, "ymm"))
+KW_VECTOR_LOOP(loop_wide512, "avx512f,avx512bw", "zmm", KW_CLOBBER_ZMM, KW_EACH_PAIR(KW_WIDE, "zmm") KW_EACH_PAIR(KW_WIDE, "zmm"))
+KW_VECTOR_LOOP(loop_load256, "avx2", "ymm", KW_CLOBBER_YMM, KW_EACH(KW_LOAD, "ymm"))
+KW_VECTOR_LOOP(loop_load512, "avx512f", "zmm", KW_CLOBBER_ZMM, KW_EACH(KW_LOAD, "zmm"))
 
 /* What ldtilecfg reads: palette 1, eight registers of 16 rows of 64 bytes. */
 static const unsigned char whole_tiles[64] = {
     [0] = 1,   [16] = 64, [18] = 64, [20] = 64, [22] = 64, [24] = 64, [26] = 64, [28] = 64, [30] = 64,
     [48] = 16, [49] = 16, [50] = 16, [51] = 16, [52] = 16, [53] = 16, [54] = 16, [55] = 16};
 
+/* A loop over step in six tile registers; 6 and 7 hold zeros, %2 is the lines' address and %3 the bytes of a row. */
+#define KW_TILE_LOOP(name, step)                                                                                                           \
+    static void name(long turns, const float *half, const float *one) {                                                                    \
+        (void)half, (void)one;                                                                                                             \
+        __asm__ volatile("ldtilecfg %1\n" KW_EACH_TILE(KW_CLEAR_TILE) KW_CLEAR_TILE("6")                                                   \
+                             KW_CLEAR_TILE("7") "1:\n" KW_EACH_TILE(step) "dec %0\n jnz 1b\n tilerelease\n"                                \
+                         : "+r"(turns)                                                                                                     \
+                         : "m"(whole_tiles), "r"(lines), "r"(64L), "m"(lines)                                                              \
+                         : "cc");                                                                                                          \
+    }
+
 #define KW_EACH_TILE(X) X("0") X("1") X("2") X("3") X("4") X("5")
 #define KW_CLEAR_TILE(t) "tilezero %%tmm" t "\n"
-#define KW_TILE_LOOP(instruction)                                                                                                          \
-    __asm__ volatile("ldtilecfg %1\n" KW_EACH_TILE(KW_CLEAR_TILE) KW_CLEAR_TILE("6")                                                       \
-                         KW_CLEAR_TILE("7") "1:\n" KW_EACH_TILE(instruction) "dec %0\n jnz 1b\n tilerelease\n"                             \
-                     : "+r"(turns)                                                                                                         \
-                     : "m"(whole_tiles)                                                                                                    \
-                     : "cc")
+#define KW_TILE_DP(t) "tdpbf16ps %%tmm7, %%tmm6, %%tmm" t "\n"
+#define KW_TILE_BYTES(t) "tdpbssd %%tmm7, %%tmm6, %%tmm" t "\n"
+#define KW_TILE_LOAD(t) "tileloadd (%2,%3), %%tmm" t "\n"
 
-static void loop_tiles(long turns, const float *half, const float *one) {
-#define KW_STEP(t) "tdpbf16ps %%tmm7, %%tmm6, %%tmm" t "\n"
-    (void)half, (void)one;
-    KW_TILE_LOOP(KW_STEP);
-#undef KW_STEP
-}
-
-static void loop_byte_tiles(long turns, const float *half, const float *one) {
-#define KW_STEP(t) "tdpbssd %%tmm7, %%tmm6, %%tmm" t "\n"
-    (void)half, (void)one;
-    KW_TILE_LOOP(KW_STEP);
-#undef KW_STEP
-}
-
-static void loop_tile_load(long turns, const float *half, const float *one) {
-#define KW_STEP(t) "tileloadd (%2,%3), %%tmm" t "\n"
-    (void)half, (void)one;
-    __asm__ volatile("ldtilecfg %1\n 1:\n" KW_EACH_TILE(KW_STEP) "dec %0\n jnz 1b\n tilerelease\n"
-                     : "+r"(turns)
-                     : "m"(whole_tiles), "r"(lines), "r"(64L), "m"(lines)
-                     : "cc");
-#undef KW_STEP
-}
+KW_TILE_LOOP(loop_tiles, KW_TILE_DP)
+KW_TILE_LOOP(loop_byte_tiles, KW_TILE_BYTES)
+KW_TILE_LOOP(loop_tile_load, KW_TILE_LOAD)
 
 static bool has_tiles(void) {
     char why[64];
