@@ -30,28 +30,28 @@ test-gpu-full:
 	@tools/setup.sh test
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target kwright gpu_pairs
-	@JOBS=$(JOBS) SET=full-tests ARCHS="$${ARCHS:-gfx90a gfx942 gfx950 sm_90}" BUDGET=$${BUDGET:-1800} tools/gpu_check.sh
+	@JOBS=$(JOBS) SET=full-tests ARCHS="$${ARCHS:-gfx90a gfx942 gfx950 sm_90}" BUDGET=$${BUDGET:-1800} tools/stage/gpu_check.sh
 
 check-legal:
 	@tools/setup.sh test
-	@JOBS=$(JOBS) tools/check_legal.sh
+	@JOBS=$(JOBS) tools/long/check_legal.sh
 
 check-numbers:
 	@tools/setup.sh numbers
-	@JOBS=$(JOBS) tools/check_numbers.sh
+	@JOBS=$(JOBS) tools/long/check_numbers.sh
 
 memcheck:
 	@tools/setup.sh memcheck
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS)
-	@tools/memcheck.sh
+	@tools/long/memcheck.sh
 
 mutate:
 	@tools/setup.sh mutate
 	@for kind in c cpu gpu; do tools/mutate/mutate.py $$kind --jobs $(JOBS) --seed $${KW_MUTATE_SEED:-1} --each $${KW_MUTATE_EACH:-1} || exit; done
 
 device-faults: all
-	@tools/device_faults.sh build/kwright
+	@tools/device/device_faults.sh build/kwright
 
 check-growth:
 	@tools/setup.sh test
@@ -60,7 +60,7 @@ check-growth:
 	@KW_GROWTH_ROWS=$${KW_GROWTH_ROWS:-1000000} build/tests/unit/store/test_growth
 
 check-kills: all
-	@nice -n 10 tools/check_kills.py build/kwright $$KILL_SEED
+	@nice -n 10 tools/long/check_kills.py build/kwright $$KILL_SEED
 
 check-memory:
 	@tools/setup.sh test
@@ -69,20 +69,20 @@ check-memory:
 	@KW_MEMORY_SEED=$${KW_MEMORY_SEED:-$$(date +%s)} KW_MEMORY_POINTS=$${KW_MEMORY_POINTS:-200} build/tests/fault/test_memory
 
 test-slurm: all
-	@tools/test_slurm.sh build/kwright
+	@tools/long/test_slurm.sh build/kwright
 
 test-forest:
 	@tools/setup.sh test
-	@JOBS=$(JOBS) tools/test_forest.sh
+	@JOBS=$(JOBS) tools/long/test_forest.sh
 
 test-torch:
 	@tools/setup.sh python
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target kernelwright_shared kernelwright_tune_shared kwright
-	@tools/torch.sh build
+	@tools/long/torch.sh build
 
 python-memory: python
-	@tools/python_memory.sh build
+	@tools/long/python_memory.sh build
 
 site:
 	@tools/setup.sh python
@@ -113,11 +113,11 @@ repeat:
 	@build/bench/bench_repeat | tee docs/results/$$(date +%F)/bench-repeat.md
 
 dataset: all
-	@tools/dataset.sh
+	@tools/data/dataset.sh
 
 fuzz:
 	@tools/setup.sh test
-	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} JOBS=$(JOBS) tools/fuzz.sh
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-60} JOBS=$(JOBS) tools/stage/fuzz.sh
 
 hunt:
 	@tools/setup.sh test

@@ -1,9 +1,9 @@
 /* forest.c: what scoring a pool of candidates costs on one thread, against LightGBM's C API in the same run; both score the same
  * candidates of the same problems, and the scores are compared as bits. Prints Markdown.
  *
- * KW_LIGHTGBM names lib_lightgbm.so, KW_FOREST_BENCH the folder that `tools/make_forest_data.py bench FOLDER` filled. The time is that of
- * the whole call: binning of problem and pair features, answers, walk, sums. Contestants and problems take turns; a problem's time is
- * the least of its rounds; the table has the median over the problems. */
+ * KW_LIGHTGBM names lib_lightgbm.so, KW_FOREST_BENCH the folder that `tools/long/make_forest_data.py bench FOLDER` filled. The time is
+ * that of the whole call: binning of problem and pair features, answers, walk, sums. Contestants and problems take turns; a problem's
+ * time is the least of its rounds; the table has the median over the problems. */
 #include "base/os/clock.h"
 #include "predict/forest/forest.h"
 
@@ -25,7 +25,7 @@ typedef struct lightgbm {
     int (*close)(void *model);
 } lightgbm;
 
-/* pool.bin of tools/make_forest_data.py: all columns of all problems. */
+/* pool.bin of tools/long/make_forest_data.py: all columns of all problems. */
 typedef struct pool_data {
     int64_t candidates, problems, kernel, problem, pair;
     double *values; /* kernel columns, then each problem: its values, its pair columns */
@@ -261,7 +261,7 @@ int main(void) {
     lightgbm peer;
     if (!library || !folder || !open_peer(&peer, library) || !read_pool(&pool, folder)) {
         fprintf(stderr, "bench_forest: KW_LIGHTGBM must name lib_lightgbm.so and KW_FOREST_BENCH the folder that\n"
-                        "tools/make_forest_data.py bench FOLDER filled\n");
+                        "tools/long/make_forest_data.py bench FOLDER filled\n");
         return 3;
     }
     printf("# Scoring a pool of candidates\n\nOne thread. To be met: 4,608 candidates in 1.5 ms with their features, 60 times as fast as "

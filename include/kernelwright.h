@@ -27,7 +27,7 @@
 extern "C" {
 #endif
 
-/* Marks the functions that the shared library exports; tools/exports.cmake reads it. */
+/* Marks the functions that the shared library exports; cmake/exports.cmake reads it. */
 #define KW_API
 
 #define KW_VERSION "0.1.0"

@@ -12,7 +12,7 @@ prepare_forest() {
     found=$(tools/lightgbm.sh) || return 1
     read -r KW_LIGHTGBM python <<<"$found"
     export KW_LIGHTGBM KW_FOREST_BENCH=$PWD/build/forest-bench
-    [ -f "$KW_FOREST_BENCH/model_2000x255.lgbm" ] || "$python" tools/make_forest_data.py bench "$KW_FOREST_BENCH"
+    [ -f "$KW_FOREST_BENCH/model_2000x255.lgbm" ] || "$python" tools/long/make_forest_data.py bench "$KW_FOREST_BENCH"
 }
 
 results=docs/results/$(date +%F)

@@ -28,7 +28,7 @@ verdict() {
             print "the model is worse here."
             print "Why: it knows 30 problems of this machine; its other rows are of the processor that data/README.md names. Differences of the scores,"
             print differences ", that reach across 0 are within the noise of 30 layers. " loses "."
-            print "tools/dataset_wide.sh measures here what the model that is compiled in was trained on."
+            print "tools/data/dataset_wide.sh measures here what the model that is compiled in was trained on."
         }' "$1"
 }
 

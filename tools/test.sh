@@ -41,7 +41,7 @@ built() {
     return 1
 }
 
-# tests FOLDER [ctest options]: one more at a time than there are processors, for many wait. tools/ctest_count.awk says how they are counted.
+# tests FOLDER [ctest options]: one more at a time than there are processors, for many wait. tools/stage/ctest_count.awk says how they are counted.
 tests() {
     local folder=$1 code kind text good=0 bad=0
     shift
@@ -57,7 +57,7 @@ tests() {
             ;;
         count) read -r good bad <<<"$text" ;;
         esac
-    done < <(awk -f tools/ctest_count.awk "$log/ctest")
+    done < <(awk -f tools/stage/ctest_count.awk "$log/ctest")
     if [ $((good + bad)) -eq 0 ]; then
         echo "FAILED: no test ran in $folder"
         tail -n 20 "$log/ctest"
@@ -77,29 +77,29 @@ tests_of_label() {
 }
 
 stage_text() {
-    check "clang-format" tools/check_format.sh
-    check "shell scripts" tools/check_scripts.sh
-    check "no path of one machine" tools/check_paths.sh
-    check "links, names and sizes of the documentation" tools/check_docs.sh
-    check "include order" tools/check_layers.sh
-    check "the include check finds a planted violation" tools/check_layers_selftest.sh
-    check "backends and families by name" tools/check_names.sh
-    check "the check of names finds a planted comparison" tools/check_names_selftest.sh
-    check "the check of circles finds a planted one" tools/check_circles_selftest.sh
-    check "cppcheck" tools/check_static.sh
+    check "clang-format" tools/check/check_format.sh
+    check "shell scripts" tools/check/check_scripts.sh
+    check "no path of one machine" tools/check/check_paths.sh
+    check "links, names and sizes of the documentation" tools/check/check_docs.sh
+    check "include order" tools/check/check_layers.sh
+    check "the include check finds a planted violation" tools/check/check_layers_selftest.sh
+    check "backends and families by name" tools/check/check_names.sh
+    check "the check of names finds a planted comparison" tools/check/check_names_selftest.sh
+    check "the check of circles finds a planted one" tools/check/check_circles_selftest.sh
+    check "cppcheck" tools/check/check_static.sh
 }
-stage_headers() { check "public headers alone, as C and C++" tools/check_headers.sh; }
+stage_headers() { check "public headers alone, as C and C++" tools/check/check_headers.sh; }
 stage_release() {
     built release all benches || return
-    check "no circle of files" tools/check_circles.sh build/src
+    check "no circle of files" tools/check/check_circles.sh build/src
     tests build
 }
-stage_kernels() { built release kwright && check "kernel files compile alone, with samples as the generator writes them" tools/check_kernels.sh; }
+stage_kernels() { built release kwright && check "kernel files compile alone, with samples as the generator writes them" tools/stage/check_kernels.sh; }
 # Kernels for GPUs that are not here: the script counts its cases itself, a kernel each.
 stage_gpu() {
     local good=0 bad=1
     built release kwright gpu_pairs || return
-    tools/gpu_check.sh >"$log/gpu" 2>&1
+    tools/stage/gpu_check.sh >"$log/gpu" 2>&1
     sed '$d' "$log/gpu"
     read -r good bad < <(sed -nE '$s/^([0-9]+) passed, ([0-9]+) failed$/\1 \2/p' "$log/gpu")
     passed=$((passed + ${good:-0}))
@@ -111,9 +111,9 @@ stage_tsan() {
     # shellcheck disable=SC2046
     built tsan $(tests_of_label build-tsan threads) && tests build-tsan -L threads
 }
-stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" tools/fuzz.sh; }
-stage_install() { check "install, pkg-config, CMake package and the README's program" tools/check_install.sh; }
-stage_report() { built release kwright make_store png_colours && check "a report in a browser" tools/check_report.sh; }
+stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" tools/stage/fuzz.sh; }
+stage_install() { check "install, pkg-config, CMake package and the README's program" tools/stage/check_install.sh; }
+stage_report() { built release kwright make_store png_colours && check "a report in a browser" tools/stage/check_report.sh; }
 # pytest's last line counts: "2 failed, 46 passed, 1 error in 8.5s".
 stage_python() {
     local code good bad
@@ -130,7 +130,7 @@ stage_python() {
     passed=$((passed + ${good:-0}))
     failed=$((failed + bad))
 }
-stage_portable() { built portable && check "the portable kwright needs the C library alone and no compiler" tools/check_portable.sh; }
+stage_portable() { built portable && check "the portable kwright needs the C library alone and no compiler" tools/stage/check_portable.sh; }
 
 # Seconds of processor time that this shell's commands have used. Not to be called in a subshell, which has children of its own.
 cpu_seconds() {

@@ -10,7 +10,7 @@ html_title = f"Kernelwright {version}"
 html_copy_source = False
 highlight_language = "none"
 myst_heading_anchors = 4
-# Pages link to files of the repository, too, which are no pages; tools/check_docs.sh holds every link.
+# Pages link to files of the repository, too, which are no pages; tools/check/check_docs.sh holds every link.
 suppress_warnings = ["myst.xref_missing", "myst.header"]
 nb_execution_mode = "cache"
 nb_execution_timeout = 240

@@ -1,4 +1,4 @@
-"""Calls leave nothing behind, whether they give a result or refuse: no reference, no byte of Python's or C's memory. tools/python_memory.sh runs these
+"""Calls leave nothing behind, whether they give a result or refuse: no reference, no byte of Python's or C's memory. tools/long/python_memory.sh runs these
 under PYTHONMALLOC=debug and AddressSanitizer, too."""
 
 import array

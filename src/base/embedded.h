@@ -1,5 +1,5 @@
-/* embedded.h: a file that was compiled in (tools/embed.cmake). Tables of them end with a NULL name. Large ones are kept as gzip and unpacked by
- * whoever needs the text, into memory of its own: nothing is shared, so threads need no lock. */
+/* embedded.h: a file that was compiled in (cmake/embed.cmake). Tables of them end with a NULL name. Large ones are kept as gzip and
+ * unpacked by whoever needs the text, into memory of its own: nothing is shared, so threads need no lock. */
 #ifndef KW_BASE_EMBEDDED_H
 #define KW_BASE_EMBEDDED_H
 

@@ -27,7 +27,7 @@ kw_status kw_source_make(kw_text *source, const kw_config *config, kw_code code,
  * architecture as the toolchain is told it, e.g. "gfx942"; none for the emulator. */
 const char *kw_source_options(const kw_config *config, kw_code code);
 
-/* Files of kernels/ that were compiled in by tools/embed.cmake; NULL when there is none of that name ("cpu/direct/direct.c"). */
+/* Files of kernels/ that were compiled in by cmake/embed.cmake; NULL when there is none of that name ("cpu/direct/direct.c"). */
 const char *kw_kernel_file(const char *name);
 /* Appends such a file and what it includes. KW_MISSING when it is not there. */
 kw_status kw_source_add_file(kw_text *source, const char *name, kw_error *err);

@@ -1,7 +1,7 @@
 /* test_sweep_kill.c: what a sweep must survive: kill -9 of its process at 100 random points (and 50 of one that writes a segment; a fifth
  * of each where sanitizers watch), Ctrl-C at random points, a clock that jumps, locales, hosts of odd habits. After each: what was told to
  * be written is there, nothing twice, no process is left, and the same command completes the rest. The points are drawn from KW_KILL_SEED
- * (the time), which is printed. tools/check_kills.py kills other commands, and more often. */
+ * (the time), which is printed. tools/long/check_kills.py kills other commands, and more often. */
 
 #include "base/random.h"
 #include "base/os/clock.h"

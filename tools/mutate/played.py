@@ -1,5 +1,5 @@
 """played.py: judges mutants of GPU kernel texts in the emulator. A mutant changes few kernels, so those alone are played: of the kernels whose
-text has the mutant's line, those that the C compiler makes other code of. They are those of test_check_gpu, and of what tools/gpu_check.sh
+text has the mutant's line, those that the C compiler makes other code of. They are those of test_check_gpu, and of what tools/stage/gpu_check.sh
 plays in CI, each on the problems that it has there; the cheapest first, and each chunk with kernels of all kinds."""
 import collections
 import hashlib

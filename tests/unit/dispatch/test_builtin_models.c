@@ -1,4 +1,4 @@
-/* test_builtin_models.c: models that are compiled in, as tools/embed.cmake makes them: one that is sound, one whose forest is missing, one
+/* test_builtin_models.c: models that are compiled in, as cmake/embed.cmake makes them: one that is sound, one whose forest is missing, one
  * of another version. The toys' name axis tells whose word counted. */
 
 #include "base/embedded.h"

@@ -1,4 +1,4 @@
-// probe.js: put into a copy of a page by tools/check_report.sh; writes what the browser made of it into an element that --dump-dom shows.
+// probe.js: put into a copy of a page by tools/stage/check_report.sh; writes what the browser made of it into an element that --dump-dom shows.
 (function () {
   "use strict";
   var faults = [];

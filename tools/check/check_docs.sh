@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# check_docs.sh: every relative link of the documentation leads to a file, every file that a page names in `code` is there, every test case
+# of docs/faults.md too, and a reference page (docs/*.md) has at most 10,000 bytes. Pages of docs/results may be as long as their tables.
+cd "${1:-$(dirname "$0")/../..}" || exit 3
+bad=0
+complain() {
+    echo "$1" >&2
+    bad=1
+}
+while read -r page; do
+    folder=$(dirname "$page")
+    while read -r link; do
+        [ -e "$folder/${link%%#*}" ] || complain "$page: link to $link, which is not there"
+    done < <(grep -oE '\]\([^)# ][^) ]*\)' "$page" | sed -E 's/^\]\(//; s/\)$//' | grep -vE '^(https?|mailto):')
+    case $page in
+    docs/results/*) continue ;; # what was true on its day
+    esac
+    while read -r name; do
+        [ -e "$name" ] || complain "$page: names $name, which is not there"
+    done < <(grep -oE '`(src|kernels|rules|tools|tests|cli|include|bench|examples|problems|data|models)/[A-Za-z0-9_./-]+\.(c|h|lua|sh|cmake|txt|md)`' "$page" | tr -d '`' | grep -vE '[A-Z]{4,}')
+done < <(git ls-files '*.md' | grep -v '^models/')
+while IFS=': ' read -r program case; do
+    file=$(git ls-files "tests/*/$program.c" | head -n 1)
+    grep -qE "\b$case\b" "${file:-/dev/null}" || complain "docs/faults.md: $program has no case $case"
+done < <(grep -oE '`test_\w+: \w+`' docs/faults.md | tr -d '`')
+for page in docs/*.md; do
+    size=$(wc -c <"$page")
+    [ "$size" -le 10000 ] || complain "$page: $size bytes; a reference page has at most 10,000: split it by subject"
+done
+exit $bad

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# dataset_drawn.sh STORE TYPE SEED...: measures set default on problems drawn by class (bench/cpu_problems.py, one of each class and direction a
+# seed), on one thread of one processor, KW_CPU (the last), at a raised priority where that is allowed. STORE is resumed when it is there. With
+# KW_CPU_ARCH=x86-64-v3 the machine is another one. data/x86-64-v4-bf16-drawn.jsonl.gz was made by (data/README.md):
+#     tools/data/dataset_drawn.sh build/drawn.db fp32 7001 7002 7003 7004 7005 7006 7007 7008 7009 7010
+#     tools/data/dataset_drawn.sh build/drawn.db bf16 7101 7102 7103 7104
+#     KW_CPU_ARCH=x86-64-v3 tools/data/dataset_drawn.sh build/drawn.db fp32 7201 7202
+#     build/kwright db drop build/drawn.db --outcome unfit --yes
+#     build/kwright db export build/drawn.db --out data/x86-64-v4-bf16-drawn.jsonl.gz
+set -eu
+cd "$(dirname "$0")/../.."
+[ $# -ge 3 ] || { echo "usage: tools/data/dataset_drawn.sh STORE TYPE SEED..." >&2; exit 2; }
+store=$1 type=$2
+shift 2
+first=(taskset -c "${KW_CPU:-$(($(nproc) - 1))}")
+if nice -n -5 true 2>/dev/null; then
+    first+=(nice -n -5)
+fi
+build/kwright build --set default --filter "c.dtype == '$type'" --quiet >/dev/null # no compiler runs beside a measurement
+mkdir -p build/drawn
+for seed in "$@"; do
+    list=build/drawn/$type-$seed.txt
+    PYTHONPATH=bench python3 -c '
+import sys
+import cpu_problems
+drawn = cpu_problems.draw(int(sys.argv[1]), cpu_problems.CLASSES, 1, [sys.argv[2]])
+print("\n".join(dict.fromkeys(text for _, text in drawn)))' "$seed" "$type" >"$list"
+    "${first[@]}" build/kwright sweep --quiet --set default --problems "$list" --threads 1 --batches 9 --device cpu --out "$store"
+done
