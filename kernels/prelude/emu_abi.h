@@ -8,8 +8,8 @@
 
 #define KW_EMU_STACK 65536
 
-/* Which matrix instruction. type: KW_IN's numbers, and those of operands that are no tensor's type. Who holds what, emu_matrix.c says
- * after the vendors' manuals. */
+/* Which matrix instruction. type: KW_IN's numbers, KW_UINT8 where the first operand is that and the second int8, and those of operands
+ * that are no tensor's type. Who holds what, emu_matrix.c says after the vendors' manuals. */
 #define KW_EMU_MFMA 0
 #define KW_EMU_MMA 1
 #define KW_EMU_WMMA11 2

@@ -191,6 +191,11 @@ KW_DEVICE float kw_element(const char *tensor, kw_i64 i) {
 #endif
 }
 
+/* x's zero point, from its tensor of one element (KW_X_ZERO_OF). */
+#define KW_ZERO_OF_int32(p) (*(const int *)(p))
+#define KW_ZERO_OF_int8(p) (*(const kw_i8 *)(p))
+#define KW_ZERO_OF_uint8(p) (*(const kw_u8 *)(p))
+
 /* What sums are kept in. */
 #if KW_IN == KW_INT8
 typedef int kw_sum;

@@ -33,6 +33,7 @@ static const struct {
     {"fp8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
     {"bf8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=32 inst_n=32 inst_k=16"}},
     {"int8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=16 inst_n=16 inst_k=32"}},
+    {"int8 x=uint8", {"wave_m=4 inst_m=16 inst_n=8 inst_k=32", "inst_m=16 inst_n=16 inst_k=32"}},
 };
 
 typedef struct row {
@@ -87,6 +88,9 @@ static const row types[] = {
     {"nfdwg", "fp32 fpmath=tf32", "", {GROUPED}},
     {"nfdwg", "fp32 fpmath=tf32", "inst_k=8 pipe=compv3 vec_a=4 vec_b=4 epi=default", {STEPS}},
     {"nfdwg", "fp32 fpmath=tf32", "inst_k=8 pipe=comp_async stages=2 vec_a=4 vec_b=4 vec_c=4", {STEPS}},
+    {"nfg", "int8 x=uint8", "", {GROUPED}},
+    {"nfg", "int8 x=uint8", "pipe=compv3 vec_a=8 vec_b=8 vec_c=4", {STEPS}},
+    {"nfg", "int8 x=uint8", "pipe=compv5 wave_groups=2 tile_k=64 wave_m=2 wave_n=1 wave_k=2 epi=default", {ODD}},
     {"fdwg", "fp32", "pipe=compv4 stages=2 vec_a=4 vec_b=4 vec_c=4 epi=default", {STEPS}},
     {"fdwg", "int8", "pipe=compv3 vec_a=8 vec_b=8 vec_c=4", {STEPS}},
     {"fdwg", "fp8", "pipe=comp_async stages=2 vec_a=8 vec_b=4 vec_c=4", {STEPS}},
@@ -598,10 +602,33 @@ static void check_first(player *p, const kw_config *config, const char *head, co
     }
 }
 
+/* The same kernel with zero points of x, and of its result. */
+static void check_shifted(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
+    static const char *const words[] = {" epilogue=zero_x:int32", " out=uint8 epilogue=zero_x:int32+bias+scale+zero_y"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char text[256];
+        kw_problem problem;
+        kw_config special, bare = kw_config_plain(config);
+        kw_error err = {0};
+        snprintf(text, sizeof text, "%s %s%s", head, problems[0], words[i]);
+        if (kw_problem_parse(&problem, text, &err)) {
+            fail_msg("%s: %s", text, err.text);
+        }
+        if (kw_config_serves(&special, &bare, &problem, p->backend->target(p->device), &err) == KW_OK) {
+            check_kernel(p, &special, head, problems, words[i]);
+        } else if (!lacks_room(&err) && !strstr(err.text, "rule zero_fill")) {
+            fail_msg("%s: %s", text, err.text);
+        }
+    }
+}
+
 static void check_config(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
     check_kernel(p, config, head, problems, "");
     if (config->family->turns && p->configs % FIRST_EVERY == 0) {
         check_first(p, config, head, problems);
+    }
+    if (config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && !config->wants.grouped) {
+        check_shifted(p, config, head, problems);
     }
     if (p->configs++ % EPILOGUE_EVERY == 0) {
         bool weights = config->op == KW_CONV_BWD_WEIGHT;

@@ -58,6 +58,9 @@ typedef struct kw_view {
     int row, col;          /* of the tile's first element */
     int rows, cols, depth; /* of the product */
     const char *shuffled;  /* the second operand in the order of fragments */
+#if KW_X_ZERO
+    kw_u32 zero;           /* x's zero point, in each byte */
+#endif
 #if KW_EPILOGUE
     const kw_gpu_args *args;
     kw_i64 first_row;            /* of the batch, in the result */
@@ -141,6 +144,9 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->depth = (int)a->gk;
     v->row = tile_row * KW_TILE_M;
     v->col = tile_col * KW_TILE_N;
+#if KW_X_ZERO
+    v->zero = kw_zero_word(a);
+#endif
 #if KW_PITCHED
     v->at[KW_A] = a->x + batch * a->batch_step[0] * KW_BYTES;
     v->at[KW_B] = a->w + batch * a->batch_step[1] * KW_BYTES;

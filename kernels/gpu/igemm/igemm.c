@@ -65,6 +65,9 @@ typedef struct kw_coord {
 typedef struct kw_view {
     const char *at[2];
     kw_i64 out;                                  /* offset of the result */
+#if KW_X_ZERO
+    kw_u32 zero;                                 /* x's zero point, in each byte */
+#endif
     int row, col;                                /* of the tile's first element */
     int rows, cols, depth;                       /* of the product */
     int c, k;                                    /* channels of a group */
@@ -456,6 +459,9 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
         kw_view_walk(v, kw_walk_forward(a, axis), axis);
 #endif
     }
+#if KW_X_ZERO
+    v->zero = kw_zero_word(a);
+#endif
     v->c = (int)a->c;
     v->k = (int)a->k;
     v->channels = (int)(KW_DATA ? k : c);

@@ -13,6 +13,11 @@ typedef unsigned long long kw_u64;
 #define KW_ROLLED _Pragma("unroll 1") /* counts are constants, but the loop is to stay one */
 #endif
 
+#if KW_X_ZERO
+/* x's zero point, which is a value of x's type, in each of four bytes. */
+KW_DEVICE kw_u32 kw_zero_word(const kw_gpu_args *a) { return (kw_u32)(KW_X_ZERO_OF(a) & 0xff) * 0x01010101u; }
+#endif
+
 #if KW_PITCHED
 /* Where an element of a product's result lies whose lines have gaps between them; it is counted without them. */
 KW_DEVICE kw_i64 kw_pitched_place(const kw_gpu_args *a, kw_i64 element) {

@@ -35,6 +35,10 @@ enum { KW_REPEAT_K = KW_WAVE_REPEATS_K };
 
 typedef struct kw_sums {
     kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
+#if KW_X_ZERO
+    kw_acc of_zero[KW_REPEAT_N]; /* of rows that have the zero point everywhere: what is taken off every row at the end */
+    kw_u32 zero;                 /* it, in each byte */
+#endif
 } kw_sums;
 
 /* Of one instruction's depth. */
@@ -79,7 +83,45 @@ KW_DEVICE void kw_frags_read(kw_frags *f, const char *stage, kw_wave_coord wave_
 #endif
 }
 
+#if KW_X_ZERO
+KW_DEVICE void kw_zero_multiply(kw_sums *sums, const kw_frags *f) {
+    kw_frag_a rows;
+    KW_UNROLL
+    for (int w = 0; w < KW_A_WORDS; w++)
+        rows.w[w] = sums->zero;
+    KW_UNROLL
+    for (int j = 0; j < KW_REPEAT_N; j++)
+        kw_mma(&sums->of_zero[j], &rows, &f->b[j]);
+}
+
+KW_DEVICE void kw_zero_start(kw_sums *sums, kw_u32 zero) {
+    sums->zero = zero;
+    KW_UNROLL
+    for (int j = 0; j < KW_REPEAT_N; j++) {
+        KW_UNROLL
+        for (int e = 0; e < KW_ACC_N; e++)
+            sums->of_zero[j].e[e] = 0;
+    }
+}
+
+/* Of each wave's own share of the depth, before shares are added. */
+KW_DEVICE void kw_zero_take(kw_sums *sums) {
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int j = 0; j < KW_REPEAT_N; j++) {
+            KW_UNROLL
+            for (int e = 0; e < KW_ACC_N; e++)
+                sums->at[i][j].e[e] -= sums->of_zero[j].e[e];
+        }
+    }
+}
+#endif
+
 KW_DEVICE void kw_frags_multiply(kw_sums *sums, const kw_frags *f) {
+#if KW_X_ZERO
+    kw_zero_multiply(sums, f);
+#endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         KW_UNROLL

@@ -174,8 +174,17 @@ typedef struct kw_lines {
 
 typedef struct kw_loader {
     int thread; /* among those that load */
+#if KW_X_ZERO
+    kw_u32 zero; /* what x has beside its image, in each byte */
+#endif
     kw_lines of[2];
 } kw_loader;
+
+#if KW_X_ZERO
+#define KW_LOADER_ZERO(l) (l)->zero
+#else
+#define KW_LOADER_ZERO(l) 0
+#endif
 
 /* Depth of run j of the chunk that begins at k. */
 KW_DEVICE int kw_run_depth(int which, int k, int j) { return k + j * (kw_by_rows(which) ? 1 : kw_run(which)); }
@@ -198,6 +207,9 @@ KW_DEVICE void kw_lines_start(kw_lines *l, const kw_view *view, int which, int t
 /* k0: depth of the first step that this thread loads. */
 KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int k0) {
     l->thread = thread;
+#if KW_X_ZERO
+    l->zero = view->zero;
+#endif
     kw_lines_start(&l->of[KW_A], view, KW_A, thread, k0);
     if (KW_CHUNKS_B > 0) kw_lines_start(&l->of[KW_B], view, KW_B, thread, k0);
 }
@@ -314,7 +326,10 @@ KW_DEVICE void kw_put_across(char *tile, kw_chunk chunk, const kw_u32 *w, int wh
     }
 }
 
-KW_DEVICE void kw_put_operand(char *tile, int which, int thread, const kw_u32 *words, const kw_u32 *ok_bits) {
+/* absent: what stands, byte by byte, in what is not there. */
+KW_DEVICE void kw_put_operand(char *tile, int which, int thread, const kw_u32 *words, const kw_u32 *ok_bits, kw_u32 absent) {
+    int bytes = kw_run(which) * KW_BYTES; /* of a run's words, the others are 0 */
+    if (bytes < 4) absent &= (1u << bytes * 8 % 32) - 1;
     KW_UNROLL
     for (int c = 0; c < kw_chunks(which); c++) {
         kw_chunk chunk = kw_chunk_of(which, thread, c);
@@ -322,7 +337,7 @@ KW_DEVICE void kw_put_operand(char *tile, int which, int thread, const kw_u32 *w
         KW_UNROLL
         for (int i = 0; i < kw_runs(which) * kw_run_words(which); i++) {
             int run = c * kw_runs(which) + i / kw_run_words(which);
-            w[i] = ok_bits[run / 32] >> run % 32 & 1 ? words[c * kw_runs(which) * kw_run_words(which) + i] : 0;
+            w[i] = ok_bits[run / 32] >> run % 32 & 1 ? words[c * kw_runs(which) * kw_run_words(which) + i] : absent;
         }
         if (chunk.there) {
             if (kw_by_rows(which))
@@ -334,8 +349,8 @@ KW_DEVICE void kw_put_operand(char *tile, int which, int thread, const kw_u32 *w
 }
 
 KW_DEVICE void kw_put(char *stage, const kw_loader *l, const kw_raw *raw) {
-    kw_put_operand(stage, KW_A, l->thread, raw->a, raw->ok_a);
-    kw_put_operand(stage + KW_TILE_BYTES_A, KW_B, l->thread, raw->b, raw->ok_b);
+    kw_put_operand(stage, KW_A, l->thread, raw->a, raw->ok_a, KW_LOADER_ZERO(l));
+    kw_put_operand(stage + KW_TILE_BYTES_A, KW_B, l->thread, raw->b, raw->ok_b, 0);
 }
 
 /* --- global -> shared memory without registers --- */

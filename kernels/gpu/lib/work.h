@@ -46,7 +46,13 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_dst dst, int first, int count
     kw_loader_start(&steps.loader, view, KW_EXTRA_WAVES ? kw_thread() - KW_MATH_THREADS : kw_thread() % KW_MATH_THREADS,
                     steps.first + (KW_WAVE_GROUPS == 1 ? 0 : kw_wave() / KW_MATH_WAVES * KW_TILE_K));
     kw_sums_clear(&sums);
+#if KW_X_ZERO
+    kw_zero_start(&sums, view->zero);
+#endif
     kw_steps_run(&sums, &steps);
+#if KW_X_ZERO
+    kw_zero_take(&sums);
+#endif
     kw_sums_store(view, dst, lds, &sums);
 }
 

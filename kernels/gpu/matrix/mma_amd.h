@@ -116,9 +116,10 @@ KW_DEVICE kw_f16x4 kw_amd_widen(kw_u32 word) {
 #elif KW_IN == KW_BF16
 #define KW_AMD_WORDS 8
 #define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_f32_16x16x16_bf16_w32(KW_AS8(kw_i16x16, a), KW_AS8(kw_i16x16, b), c)
-#else /* int8: both signed, no clamping */
+#else /* int8: w signed, no clamping */
 #define KW_AMD_WORDS 4
-#define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(true, KW_AS4(kw_i32x4, a), true, KW_AS4(kw_i32x4, b), c, false)
+#define KW_AMD_MMA(c, a, b)                                                                                                                \
+    __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32(!KW_X_UNSIGNED, KW_AS4(kw_i32x4, a), true, KW_AS4(kw_i32x4, b), c, false)
 #endif
 
 #elif KW_HAS_WMMA12
@@ -136,7 +137,8 @@ KW_DEVICE kw_f16x4 kw_amd_widen(kw_u32 word) {
 #define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_f32_16x16x16_bf8_bf8_w32_gfx12(KW_AS2(kw_i32x2, a), KW_AS2(kw_i32x2, b), c)
 #else
 #define KW_AMD_WORDS 2
-#define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(true, KW_AS2(kw_i32x2, a), true, KW_AS2(kw_i32x2, b), c, false)
+#define KW_AMD_MMA(c, a, b)                                                                                                                \
+    __builtin_amdgcn_wmma_i32_16x16x16_iu8_w32_gfx12(!KW_X_UNSIGNED, KW_AS2(kw_i32x2, a), true, KW_AS2(kw_i32x2, b), c, false)
 #endif
 #else /* WMMA1250. No operand is negated, nothing is done to c, no operand is kept for the next instruction */
 #if KW_IN == KW_FP32
@@ -153,7 +155,8 @@ KW_DEVICE kw_f16x4 kw_amd_widen(kw_u32 word) {
     __builtin_amdgcn_wmma_f32_16x16x32_bf16(false, KW_AS8(kw_bf16x16, a), false, KW_AS8(kw_bf16x16, b), 0, c, false, false)
 #elif KW_IN == KW_INT8
 #define KW_AMD_WORDS 8
-#define KW_AMD_MMA(c, a, b) __builtin_amdgcn_wmma_i32_16x16x64_iu8(true, KW_AS8(kw_i32x8, a), true, KW_AS8(kw_i32x8, b), c, false, false)
+#define KW_AMD_MMA(c, a, b)                                                                                                                \
+    __builtin_amdgcn_wmma_i32_16x16x64_iu8(!KW_X_UNSIGNED, KW_AS8(kw_i32x8, a), true, KW_AS8(kw_i32x8, b), c, false, false)
 #else
 #if KW_IN == KW_FP8
 #define KW_WMMA8(deep) __builtin_amdgcn_wmma_f32_16x16x##deep##_fp8_fp8

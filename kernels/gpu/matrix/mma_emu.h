@@ -17,6 +17,8 @@
 
 #if KW_TF32
 #define KW_EMU_TYPE KW_EMU_TF32
+#elif KW_X_UNSIGNED
+#define KW_EMU_TYPE KW_UINT8
 #else
 #define KW_EMU_TYPE KW_IN
 #endif

@@ -30,6 +30,8 @@ KW_DEVICE void kw_mma(kw_acc *acc, const kw_frag_a *a, const kw_frag_b *b) {
 #define KW_PTX_TYPES "f32.e4m3.e4m3.f32"
 #elif KW_IN == KW_BF8
 #define KW_PTX_TYPES "f32.e5m2.e5m2.f32"
+#elif KW_X_UNSIGNED
+#define KW_PTX_TYPES "s32.u8.s8.s32"
 #else
 #define KW_PTX_TYPES "s32.s8.s8.s32"
 #endif

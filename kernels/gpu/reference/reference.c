@@ -8,9 +8,6 @@
 /* x's zero point. */
 KW_DEVICE int reference_zero(const kw_gpu_args *a) {
 #if KW_X_ZERO
-#define KW_ZERO_OF_int32(p) (*(const int *)(p))
-#define KW_ZERO_OF_int8(p) (*(const kw_i8 *)(p))
-#define KW_ZERO_OF_uint8(p) (*(const kw_u8 *)(p))
     return KW_X_ZERO_OF(a);
 #else
     (void)a;

@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-enum { FP32, BF16, FP16, FP8, BF8, INT8, TF32 = KW_EMU_TF32 };
+enum { FP32, BF16, FP16, FP8, BF8, INT8, UINT8 = 7, TF32 = KW_EMU_TF32 };
 
 static float from_bits(uint32_t bits) {
     float value;
@@ -109,10 +109,11 @@ static coord element_coord(const kw_emu_inst *inst, bool is_a, int l, int e, int
 }
 
 static bool known_instruction(const kw_emu_inst *inst) {
-    bool tf32 = inst->type == TF32, deep = inst->k >= 1 && ((inst->type >= FP32 && inst->type <= INT8) || tf32);
+    bool tf32 = inst->type == TF32, mixed = inst->type == UINT8;
+    bool deep = inst->k >= 1 && ((inst->type >= FP32 && inst->type <= INT8) || mixed || tf32);
     switch (inst->kind) {
     case KW_EMU_MFMA:
-        return deep && !tf32 && inst->m == inst->n && (inst->m == 32 || inst->m == 16);
+        return deep && !tf32 && !mixed && inst->m == inst->n && (inst->m == 32 || inst->m == 16);
     case KW_EMU_MMA:
         return deep && inst->m == 16 && inst->n == 8 && inst->type != FP32 && (!tf32 || inst->k == 4 || inst->k == 8);
     case KW_EMU_WMMA11:
@@ -182,7 +183,7 @@ static inline __attribute__((always_inline)) void spread(int type, float *to, ui
     default:
         for (int e = 0; e < 4; e++) {
             uint32_t b = w >> 8 * e & 0xff;
-            to[e * step] = type == FP8 ? from_fp8(b) : type == BF8 ? from_fp16(b << 8) : as_float((int8_t)b);
+            to[e * step] = type == FP8 ? from_fp8(b) : type == BF8 ? from_fp16(b << 8) : as_float(type == UINT8 ? (int32_t)b : (int8_t)b);
         }
     }
 }
@@ -194,7 +195,7 @@ static inline __attribute__((always_inline)) void gather(int type, kw_emu_tile *
             spread(type, tile->a + tile->a_map[w][l], a[w], 1);
         }
         for (int w = 0; w < tile->b_words; w++) {
-            spread(type, tile->b + tile->b_map[w][l], b[w], tile->inst->n);
+            spread(type == UINT8 ? INT8 : type, tile->b + tile->b_map[w][l], b[w], tile->inst->n);
         }
     }
 }
@@ -215,6 +216,9 @@ static void gather_type(kw_emu_tile *tile, const kw_emu_lane *lanes) {
         break;
     case INT8:
         gather(INT8, tile, lanes);
+        break;
+    case UINT8:
+        gather(UINT8, tile, lanes);
         break;
     case TF32:
         gather(TF32, tile, lanes);
@@ -283,7 +287,7 @@ static inline __attribute__((always_inline)) void multiply_ints(kw_emu_tile *til
 }
 
 static inline __attribute__((always_inline)) void multiply(kw_emu_tile *tile) {
-    bool whole = tile->inst->type == INT8;
+    bool whole = tile->inst->type == INT8 || tile->inst->type == UINT8;
     switch (tile->inst->n) {
     case 8:
         whole ? multiply_ints(tile, 1) : multiply_floats(tile, 1);

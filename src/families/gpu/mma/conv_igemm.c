@@ -294,6 +294,7 @@ const kw_family kw_family_conv_igemm = {
     .summary = "a GPU block for each tile of an implicit matrix product, by matrix instructions; any direction and geometry",
     .kind = KW_KIND_GPU,
     .fuses = true,
+    .quantized = true,
     .rounds = true,
     .turns = true,
     .pitched = true,

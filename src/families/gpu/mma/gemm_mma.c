@@ -198,6 +198,7 @@ const kw_family kw_family_gemm_mma = {
     .summary = "a GPU block for each tile of the product, by matrix instructions",
     .kind = KW_KIND_GPU,
     .fuses = true,
+    .quantized = true,
     .rounds = true,
     .pitched = true,
     .pitched_text = true,

@@ -70,6 +70,8 @@ kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     mma.op = config->op;
     mma.dtype = config->dtype;
     mma.output = kw_config_output(config);
+    mma.mixed = config->wants.mixed;
+    mma.shifted = kw_epilogue_zero_x(&config->wants.epilogue) != NULL;
     mma.tf32 = config->wants.tf32;
     mma.row_groups = config->wants.grouped;
     mma.one_part = config->wants.grouped || (config->wants.pitched && (config->op == KW_CONV_FWD || config->op == KW_CONV_BWD_DATA));

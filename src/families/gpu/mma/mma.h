@@ -111,6 +111,7 @@ typedef struct kw_mma {
     kw_op op;
     kw_dtype dtype, output; /* of the operands, of the result */
     bool fused;             /* it has an epilogue */
+    bool mixed, shifted;    /* x is uint8; x has a zero point */
     bool tf32;              /* elements of fp32 may be rounded */
     bool row_groups;        /* it is for grouped products */
     bool one_part;          /* its depth is never divided */

@@ -199,6 +199,13 @@ static bool async_vectors(const kw_rule_case *c) {
     return !async || (int32_t)kw_min(mma->vec[0], mma->vec[1]) * mma->bytes >= COPY_BYTES;
 }
 
+/* Where the image ends a zero point stands in x's place. */
+static bool zero_fill(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool async = mma->pipe == KW_PIPE_COMP_ASYNC || mma->pipe == KW_PIPE_BASIC_ASYNC_V1;
+    return !mma->shifted || mma->op == KW_GEMM || !async;
+}
+
 static bool index_width(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     return mma->index == 32 || mma->index == 64;
@@ -259,6 +266,9 @@ const kw_rule kw_mma_valid_rules[] = {
     {"vector_of_result", "vec_c must divide tile_n", vector_of_result},
     {"streamk_split", "stream-K divides the depth itself; split_k must be 1", streamk_splits_alone},
     {"async_vectors", "pipe=comp_async and basic_async_v1 copy 4 bytes or more at a time; vec_a and vec_b must be as long", async_vectors},
+    {"zero_fill",
+     "pipe=comp_async and basic_async_v1 bring zeros where the image ends, a convolution with zero_x wants the zero point there",
+     zero_fill},
     {"index_width", "offsets have 32 or 64 bits", index_width},
     {0},
 };
@@ -273,6 +283,11 @@ static bool arch_has_waves(const kw_rule_case *c) {
 static bool arch_has_instruction(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     return kw_gpu_arch_has_tile(mma->arch, mma->dtype, mma->dtype, mma->inst);
+}
+
+static bool arch_multiplies_unsigned(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !mma->mixed || !kw_gpu_arch_has(mma->arch, KW_GPU_mfma);
 }
 
 static bool block_is_launchable(const kw_rule_case *c) {
@@ -364,6 +379,8 @@ const kw_rule kw_mma_runs_rules[] = {
      arch_copies_bulk},
     {"arch_waves", "the architecture's rule file does not list wave_m x wave_n x wave_k", arch_has_waves},
     {"arch_instruction", "the architecture has no matrix instruction of this shape and type", arch_has_instruction},
+    {"arch_unsigned", "the architecture's matrix instructions (MFMA) multiply signed bytes alone; x=uint8 has the reference kernel there",
+     arch_multiplies_unsigned},
     {"block_threads", "a block has at most 1024 threads, those that only load counted", block_is_launchable},
     {"threads_share_tiles", "each thread must load the same whole number of elements, and vec_a, vec_b divide it or are multiples of it",
      threads_share_tiles},

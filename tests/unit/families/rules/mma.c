@@ -78,6 +78,8 @@ static const rule_example igemm_examples[] = {
     {"filter3x3", "conv_bwd_data fp16", "spec=filter3x3", "gfx942", NULL},
     {"split_image", "conv_bwd_data fp16", "split_image=1", "gfx942", NULL},
     {"arch_waves", "conv_fwd fp16", "", "gfx1100", NULL},
+    {"zero_fill", "conv_fwd int8 epilogue=zero_x", "vec_a=16 vec_b=16 inst_m=16 inst_n=8 pipe=comp_async stages=2", "sm_90", NULL},
+    {"arch_unsigned", "conv_fwd int8 x=uint8", "inst_m=16 inst_n=16 inst_k=32", "gfx942", NULL},
     {"arch_instruction", "conv_fwd fp16", "inst_k=8 inst_m=16 inst_n=16", "gfx942", NULL},
     {"block_threads", "conv_fwd fp16", "tile_m=256 tile_n=256 wave_m=4 wave_n=4 pipe=wavelet", "gfx950", NULL},
     {"threads_share_tiles", "conv_fwd fp16", "tile_m=96 tile_k=16 inst_m=16 inst_n=16 inst_k=16 vec_a=4", "gfx942", NULL},
