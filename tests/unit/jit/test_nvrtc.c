@@ -52,6 +52,8 @@ static const struct {
     {"KW_FP16", "sm_90a", 8, 2, 1, "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"},
     {"KW_INT8", "sm_80", 16, 2, 1, "mma.sync.aligned.m16n8k16.row.col.s32.s8.s8.s32"},
     {"KW_INT8", "sm_90a", 32, 4, 2, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
+    {"KW_INT8\n#define KW_X_UNSIGNED 1", "sm_80", 16, 2, 1, "mma.sync.aligned.m16n8k16.row.col.s32.u8.s8.s32"},
+    {"KW_INT8\n#define KW_X_UNSIGNED 1", "sm_90a", 32, 4, 2, "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32"},
     {"KW_FP8", "sm_89", 32, 4, 2, "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"},
     {"KW_BF8", "sm_90a", 32, 4, 2, "mma.sync.aligned.m16n8k32.row.col.f32.e5m2.e5m2.f32"},
     {"KW_FP32", "sm_90a", 8, 16, 16, "fma.rn.f32"},
