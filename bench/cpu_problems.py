@@ -179,6 +179,16 @@ def draw_gemm(r, kind):
             return f"{layout} b1 m{m} n{n} k{k}"
 
 
+def types_of(dtype):
+    """The type's word and those behind a problem's sizes: uint8 is int8 whose x is unsigned."""
+    return ("int8", " x=uint8") if dtype == "uint8" else (dtype, "")
+
+
+def directions_of(dtype, directions):
+    """Integers have no gradients."""
+    return [op for op in directions if op == "conv_fwd" or dtype not in ("int8", "uint8")]
+
+
 def draw(seed, classes, count, dtypes, directions=DIRECTIONS):
     """(class, text) of all problems; the classes in turns, so that a run that is cut short has some of each."""
     out = []
@@ -187,8 +197,9 @@ def draw(seed, classes, count, dtypes, directions=DIRECTIONS):
         for kind, r in sources.items():
             made = draw_conv(r, kind) if kind in CONVOLUTIONS else draw_gemm(r, kind)
             for dtype in dtypes:
+                word, more = types_of(dtype)
                 if kind in CONVOLUTIONS:
-                    out += [(kind, made.text(op, dtype)) for op in directions]
+                    out += [(kind, made.text(op, word) + more) for op in directions_of(dtype, directions)]
                 else:
-                    out.append((kind, f"gemm {dtype} {made}"))
+                    out.append((kind, f"gemm {word} {made}{more}"))
     return out

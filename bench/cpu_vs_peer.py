@@ -17,7 +17,7 @@ import time
 
 import cpu_problems
 
-TOLERANCE = {"fp32": 1e-3, "bf16": 2e-2}
+TOLERANCE = {"fp32": 1e-3, "bf16": 2e-2, "int8": 1e-30}
 CHOICE = 1.05
 
 Result = collections.namedtuple("Result", "kind problem ours theirs peer config roofline error best best_config")
@@ -56,19 +56,22 @@ def mean(values):
     return math.exp(statistics.fmean(map(math.log, values)))
 
 
+def dtype_of(problem):
+    return "uint8" if "x=uint8" in problem else problem.split()[1]
+
+
 def table(results):
     groups = collections.OrderedDict()
     for r in results:
-        words = r.problem.split()
-        groups.setdefault((r.kind, words[1], words[0].replace("conv_", "")), []).append(r)
+        groups.setdefault((r.kind, dtype_of(r.problem), r.problem.split()[0].replace("conv_", "")), []).append(r)
     print("\n| class | type | direction | problems | geometric mean | least | share below 1 | % of roofline |\n|---|---|---|---:|---:|---:|---:|---:|")
     for (kind, dtype, op), rows in sorted(groups.items(), key=lambda g: (cpu_problems.CLASSES.index(g[0][0]), g[0][1:])):
         ratios = [r.theirs / r.ours for r in rows]
         below = 100 * sum(v < 1 for v in ratios) / len(ratios)
         print(f"| {kind} | {dtype} | {op} | {len(rows)} | {mean(ratios):.2f} | {min(ratios):.2f} | {below:.0f} % | "
               f"{100 * mean([max(r.roofline, 1e-3) for r in rows]):.0f} |")
-    for dtype in sorted({r.problem.split()[1] for r in results}):
-        ratios = [r.theirs / r.ours for r in results if r.problem.split()[1] == dtype]
+    for dtype in sorted({dtype_of(r.problem) for r in results}):
+        ratios = [r.theirs / r.ours for r in results if dtype_of(r.problem) == dtype]
         print(f"| **all** | {dtype} | | {len(ratios)} | **{mean(ratios):.2f}** | {min(ratios):.2f} | "
               f"{100 * sum(v < 1 for v in ratios) / len(ratios):.0f} % | |")
 
@@ -101,7 +104,7 @@ def read_options():
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30), help="of the draws; printed")
     parser.add_argument("--classes", default=",".join(cpu_problems.CLASSES))
     parser.add_argument("--directions", default=",".join(cpu_problems.DIRECTIONS))
-    parser.add_argument("--dtypes", default="fp32,bf16")
+    parser.add_argument("--dtypes", default="fp32,bf16", help="of these, int8 and uint8, which is int8 with x=uint8")
     parser.add_argument("--count", type=int, default=3, help="draws of a class; a convolution has three directions")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="no further problem is begun after so many")

@@ -162,6 +162,9 @@ static void close_layer(layer *l) {
 }
 
 static double value_at(const void *memory, kw_dtype dtype, int64_t i) {
+    if (dtype == KW_INT32) {
+        return ((const int32_t *)memory)[i];
+    }
     union {
         uint32_t bits;
         float value;
@@ -172,10 +175,11 @@ static double value_at(const void *memory, kw_dtype dtype, int64_t i) {
 /* The largest difference of the two results as a share of the largest value. */
 static double difference(const layer *l) {
     kw_tensor result = kw_problem_result(&l->problem);
+    kw_dtype dtype = kw_problem_dtype(&l->problem, result);
     const void *all[KW_TENSOR_COUNT] = {l->tensors.x, l->tensors.w, l->tensors.y};
     double most = 0, largest = 1e-30;
     for (int64_t i = 0; i < kw_problem_elements(&l->problem, result); i++) {
-        double ours = value_at(all[result], l->problem.dtype, i), theirs = value_at(l->result, l->problem.dtype, i);
+        double ours = value_at(all[result], dtype, i), theirs = value_at(l->result, dtype, i);
         most = fmax(most, isfinite(ours) ? fabs(ours - theirs) : INFINITY);
         largest = fmax(largest, fabs(theirs));
     }

@@ -114,8 +114,10 @@ typedef struct shapes {
     geometry g;
 } shapes;
 
-static dnnl_data_type_t type_of(kw_dtype dtype) {
-    return dtype == KW_BF16 ? dnnl_bf16 : dtype == KW_FP16 ? dnnl_f16 : dnnl_f32;
+static dnnl_data_type_t type_of(const kw_problem *problem, kw_tensor tensor) {
+    static const dnnl_data_type_t types[KW_DTYPE_COUNT] = {[KW_FP32] = dnnl_f32, [KW_BF16] = dnnl_bf16, [KW_FP16] = dnnl_f16,
+                                                           [KW_INT8] = dnnl_s8,  [KW_UINT8] = dnnl_u8,  [KW_INT32] = dnnl_s32};
+    return types[kw_problem_dtype(problem, tensor)];
 }
 
 static dnnl_status_t shape_conv(shapes *s, const kw_problem *problem) {
@@ -140,10 +142,10 @@ static dnnl_status_t shape_conv(shapes *s, const kw_problem *problem) {
         s->g.front[i] = c->pad[axis];
         s->g.back[i] = c->pad_back[axis];
     }
-    dnnl_data_type_t type = type_of(problem->dtype);
-    dnnl_status_t status = describe(&s->of[KW_X], n + 2, src, type, tags[n - 1]);
+    dnnl_data_type_t type = type_of(problem, KW_W);
+    dnnl_status_t status = describe(&s->of[KW_X], n + 2, src, type_of(problem, KW_X), tags[n - 1]);
     status = status ? status : describe(&s->of[KW_W], at, weights, type, dnnl_format_tag_any);
-    status = status ? status : describe(&s->of[KW_Y], n + 2, dst, type, tags[n - 1]);
+    status = status ? status : describe(&s->of[KW_Y], n + 2, dst, type_of(problem, KW_Y), tags[n - 1]);
     return status ? status : describe(&s->plain, at, weights, type, plain[c->g > 1][n - 1]);
 }
 
@@ -158,12 +160,12 @@ static dnnl_status_t shape_matrix(held *to, const kw_gemm_dims *gemm, const int6
 
 static dnnl_status_t shape_gemm(shapes *s, const kw_problem *problem) {
     const kw_gemm_dims *g = &problem->gemm;
-    dnnl_data_type_t type = type_of(problem->dtype);
+    dnnl_data_type_t type = type_of(problem, KW_W);
     char a = problem->layout == KW_CRR || problem->layout == KW_CCR ? 'c' : 'r';
     char b = problem->layout == KW_RCR || problem->layout == KW_CCR ? 'c' : 'r';
-    dnnl_status_t status = shape_matrix(&s->of[KW_X], g, (int64_t[]){g->m, g->k}, type, a);
+    dnnl_status_t status = shape_matrix(&s->of[KW_X], g, (int64_t[]){g->m, g->k}, type_of(problem, KW_X), a);
     status = status ? status : shape_matrix(&s->of[KW_W], g, (int64_t[]){g->k, g->n}, type, 'a');
-    status = status ? status : shape_matrix(&s->of[KW_Y], g, (int64_t[]){g->m, g->n}, type, 'r');
+    status = status ? status : shape_matrix(&s->of[KW_Y], g, (int64_t[]){g->m, g->n}, type_of(problem, KW_Y), 'r');
     return status ? status : shape_matrix(&s->plain, g, (int64_t[]){g->k, g->n}, type, b);
 }
 
