@@ -1,4 +1,5 @@
 /* module.c: kernelwright._kw, what Python calls often: plans with arrays. All else goes through kernelwright._ffi. */
+#include "call.h"
 #include "facts.h"
 #include "runner.h"
 
@@ -10,9 +11,9 @@ static PyObject *install(PyObject *module, PyObject *args) {
         return NULL;
     }
     Py_XDECREF(lend_error);
-    Py_XDECREF(runner_failure);
+    Py_XDECREF(call_failure);
     lend_error = Py_NewRef(error);
-    runner_failure = Py_NewRef(failure);
+    call_failure = Py_NewRef(failure);
     return Py_NewRef(Py_None);
 }
 

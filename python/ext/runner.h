@@ -8,7 +8,5 @@
 PyObject *runner_type(void);
 /* Live objects of the type. */
 size_t runner_count(void);
-/* What raises: called with status and text, it gives the exception to raise. */
-extern PyObject *runner_failure;
 
 #endif

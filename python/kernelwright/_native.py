@@ -134,10 +134,14 @@ class Callback:
         try:
             return self.function(*args) is not False
         except BaseException as error:  # noqa: BLE001 - it is raised again on the other side of C
-            self.raised = error
-            if self.stop:
-                self.stop.request()
+            self.fail(error)
             return False
+
+    def fail(self, error: BaseException) -> None:
+        """End the visit; ``ended`` raises that."""
+        self.raised = error
+        if self.stop:
+            self.stop.request()
 
     def ended(self) -> None:
         """Raise what the function raised."""
@@ -159,11 +163,16 @@ def _told_line(user: Any, line: Any) -> None:
         callback.line(text(line))
 
 
+def _lost(kind: Any, error: BaseException, traceback: Any) -> None:
+    """What is raised between C and the function, as by Ctrl-C at that moment, ends the visit too; cffi would print it and go on."""
+    ffi.from_handle(traceback.tb_frame.f_locals["user"]).fail(error)
+
+
 # What is given lives during the call only; whoever is called copies.
 for _name in "config problem explanation prediction row run".split():
-    ffi.def_extern(name=f"kwpy_{_name}")(_called)
+    ffi.def_extern(name=f"kwpy_{_name}", onerror=_lost)(_called)
 for _name in "progress sweep_progress train_progress model wisdom device report_line missing about".split():
-    ffi.def_extern(name=f"kwpy_{_name}")(_told)
+    ffi.def_extern(name=f"kwpy_{_name}", onerror=_lost)(_told)
 ffi.def_extern(name="kwpy_line")(_told_line)
 
 
