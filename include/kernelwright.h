@@ -127,6 +127,8 @@ typedef struct kw_conv_dims {
  *     multiplied, so that padding adds nothing to a sum; it stands first, is one of the values of x's type, and leaves v. ZERO_Y, of a
  *     result of int8 or uint8: v + t. (B. Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
  *     Inference: real value = scale (q - zero point).)
+ *     BIAS_GRADIENT, of backward weight, leaves v. Its tensor, of fp32 or the problem's type of 16 bits, is written: for each of y's K the
+ *     sum of y over images and pixels, which is the gradient of a bias. It stands first.
  * Then v is rounded to the type of the result: floats to nearest even; integers to nearest even and to the ends of their range, NaN to 0. */
 typedef enum kw_epilogue_op {
     KW_EPILOGUE_ADD = 0,
@@ -146,6 +148,7 @@ typedef enum kw_epilogue_op {
     KW_EPILOGUE_HARDSWISH,
     KW_EPILOGUE_ZERO_X,
     KW_EPILOGUE_ZERO_Y,
+    KW_EPILOGUE_BIAS_GRADIENT,
     KW_EPILOGUE_OP_COUNT
 } kw_epilogue_op;
 
@@ -238,7 +241,7 @@ enum { KW_AXES_MAX = 5 };
 KW_API int kw_problem_axes(int64_t extent[KW_AXES_MAX], int64_t stride[KW_AXES_MAX], const kw_problem *problem, kw_tensor tensor);
 /* The tensor that the operation writes. */
 KW_API kw_tensor kw_problem_result(const kw_problem *problem);
-/* A tensor that a step of the epilogue reads: besides x, w and y. */
+/* A tensor that a step of the epilogue reads, or bias_gradient writes: besides x, w and y. */
 typedef struct kw_extra {
     const char *name; /* of the step: "bias" */
     kw_dtype dtype;
@@ -515,9 +518,9 @@ typedef struct kw_tensors {
     size_t size; /* sizeof(kw_tensors) */
     void *x, *w, *y;
     void *workspace;
-    const void
-        *extra[KW_EXTRA_MAX]; /* those of the epilogue, in the order of its steps; aligned as x is. One that has the result's shape and
-                                        type may be the result itself: each element is read before it is written */
+    /* Those of the epilogue, in the order of its steps; aligned as x is. One that has the result's shape and type may be the result itself:
+     * each element is read before it is written. That of BIAS_GRADIENT is written. */
+    const void *extra[KW_EXTRA_MAX];
     /* Of a grouped product (kw_gemm_dims.groups), one for each group: its rows are ends[g - 1] .. ends[g] - 1, of the first 0 .. ends[0] -
      * 1; none where the two are the same. Ascending, at most m. Rows behind the last end are not written. Memory of the device, read when the
      * kernel runs; on a CPU the call refuses ends that descend or are above m, on a GPU the kernel takes the nearest that are possible. */
@@ -594,7 +597,8 @@ typedef enum kw_explanation_kind {
     KW_EXPLAIN_MODEL,      /* who made the shortlist, which models were passed over and why */
     KW_EXPLAIN_REJECTED,   /* a family that has kernels for the operation, none of which serves the problem, and why */
     KW_EXPLAIN_THREADS,    /* on how many threads it runs: because that was the best measured, or the work is too small for all */
-    KW_EXPLAIN_NOISE       /* that the machine was busy while kernels were measured, and what becomes of it */
+    KW_EXPLAIN_NOISE,      /* that the machine was busy while kernels were measured, and what becomes of it */
+    KW_EXPLAIN_PASSES      /* what of the problem is not done in the kernel's own stages, but by reading a tensor once more */
 } kw_explanation_kind;
 
 typedef struct kw_explanation {

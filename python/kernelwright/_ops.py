@@ -6,7 +6,7 @@ import threading
 from collections.abc import Sequence
 from typing import Any
 
-from ._arrays import dtype_of, is_captured, library_of
+from ._arrays import allocate, dtype_of, finish, is_captured, library_of
 from ._context import Context, context
 from ._errors import ArrayError, Error
 from ._kw import facts
@@ -587,6 +587,7 @@ def conv_backward_weight(
     dilation: Any = 1,
     groups: int = 1,
     axes: str = "NCHW",
+    bias_gradient: bool = False,
     out: Any = None,
     out_dtype: str | None = None,
     dtype: str | None = None,
@@ -602,19 +603,29 @@ def conv_backward_weight(
         The input and the output's gradient, of 1 to 3 spatial axes.
     w_shape : sequence of int
         The weights' shape, indexed as the arrays are.
+    bias_gradient : bool
+        Whether the sums of y over images and pixels, which are a bias' gradient, are wanted too: K values, of y's type where that is fp32, bf16
+        or fp16, else of fp32.
     stride, padding, dilation, groups, axes, out, out_dtype, dtype, copy, mode, device
         As in ``conv2d``.
 
     Returns
     -------
-    array
+    array, or with bias_gradient the pair of it and the bias' gradient
     """
     ndim = len(w_shape) - 2
-    options = {k: v for k, v in locals().items() if k not in ("x", "y", "w_shape", "ndim")}
+    options = {k: v for k, v in locals().items() if k not in ("x", "y", "w_shape", "ndim", "bias_gradient")}
     sizes = {"x": _first(shape_of("x", x, ndim + 2), axes), "w": _first(w_shape, axes)}
-    return _conv(
-        "conv_bwd_weight", ndim, x, y, ("x", "y"), sizes, bias=None, epilogue=None, extras=(), fresh_weights=False, **options
-    )
+    epilogue, extras = None, []
+    if bias_gradient:
+        import numpy
+
+        own = dtype_word("y", y, dtype)
+        kind = own if own in ("bf16", "fp16") else "fp32"
+        like = numpy.empty(0) if library_of(y) == "jax" else y  # whose arrays nobody writes
+        epilogue, extras = f"bias_gradient:{kind}", [allocate(like, (sizes["w"][0],), (1,), kind)]
+    w = _conv("conv_bwd_weight", ndim, x, y, ("x", "y"), sizes, bias=None, epilogue=epilogue, extras=extras, fresh_weights=False, **options)
+    return (w, finish(extras[0], y)) if bias_gradient else w
 
 
 def _first(shape: Sequence[int], axes: str) -> tuple[int, ...]:

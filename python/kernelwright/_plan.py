@@ -12,7 +12,7 @@ from ._arrays import allocate, finish, stream_of
 from ._native import Callback, checked, ffi, lib, text, to_dict
 from ._problem import Problem
 
-_KINDS = "wisdom measured predicted reference next failed unsaved model rejected threads noise".split()
+_KINDS = "wisdom measured predicted reference next failed unsaved model rejected threads noise passes".split()
 
 
 @dataclass(frozen=True)

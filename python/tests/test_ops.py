@@ -133,6 +133,22 @@ def test_convolutions_are_their_definition(data):
     np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("axes", ["NCHW", "NHWC"])
+def test_the_gradient_of_the_bias_beside_that_of_the_weights(axes):
+    rng = np.random.default_rng(8)
+    x, y = whole_numbers(rng, (2, 6, 7, 5)), whole_numbers(rng, (2, 9, 5, 3))
+    shape, order = (9, 6, 3, 3), (0, 1, 2, 3) if axes == "NCHW" else (0, 2, 3, 1)
+    if axes == "NHWC":
+        x, y, shape = x.transpose(order), y.transpose(order), (9, 3, 3, 6)
+    alone = kw.conv_backward_weight(x, y, shape, axes=axes, **WHERE)
+    w, b = kw.conv_backward_weight(x, y, shape, axes=axes, bias_gradient=True, **WHERE)
+    np.testing.assert_array_equal(w, alone)
+    np.testing.assert_array_equal(b, y.sum(axis=(0, 2, 3) if axes == "NCHW" else (0, 1, 2)))
+    half = kw.conv_backward_weight(x.astype("f2"), y.astype("f2"), shape, axes=axes, bias_gradient=True, **WHERE)[1]
+    assert half.dtype == np.float16
+    np.testing.assert_array_equal(half, b)
+
+
 def test_bf16_by_name_and_by_bits():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     a = np.arange(-8, 8).reshape(4, 4).astype(ml_dtypes.bfloat16)

@@ -77,7 +77,7 @@ static void load_kernel_table(const kernel_selection *g, table *t, const kw_prob
         if (kw_config_fits(config, problem, target, NULL)) {
             continue;
         }
-        config->family->launch(config, problem, target, &t->launches[i]);
+        kw_config_launch(config, problem, target, &t->launches[i]);
         t->fitting[i] = &t->launches[i];
         t->estimates[i] = kw_predict_ns(config, problem, target, &t->launches[i]);
         kw_config_print(words, sizeof words, config);

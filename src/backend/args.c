@@ -1,6 +1,7 @@
 /* args.c: a problem and a launch as the arguments of a kernel. */
 #include "backend/backend.h"
 
+#include "prelude/bias_gradient.h"
 #include "problem/tensors/pitch.h"
 
 #include <stdint.h>
@@ -12,6 +13,7 @@ void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_laun
     }
     args->params = launch->params;
     args->reorder = launch->reorder;
+    KW_BIAS_WORD(args) = launch->bias_word;
     if (problem->op == KW_GEMM) {
         args->batch = problem->gemm.batch;
         args->groups = problem->gemm.groups ? problem->gemm.groups : 1;
@@ -62,11 +64,14 @@ void kw_args_point(kw_kernel_args *args, const kw_launch_memory *memory) {
 }
 
 int kw_stage_entry(const kw_turning *turning, int stage) {
-    int turns = 0;
+    int turns = 0, before = turning->bias_at ? KW_BIAS_STAGES : 0;
+    if (before && stage >= turning->bias_at) {
+        return stage - turning->bias_at;
+    }
     for (int i = 0; i < stage; i++) {
         turns += turning->stage[i].images > 0;
     }
-    return !turning->is ? stage : turning->stage[stage].images > 0 ? 0 : stage - turns + 1;
+    return before + (!turning->is ? stage : turning->stage[stage].images > 0 ? 0 : stage - turns + 1);
 }
 
 static void *copy_at(const kw_copy *copy, const kw_launch_memory *memory) {

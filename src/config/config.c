@@ -281,7 +281,7 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
 /* One launch has less than 2^31 blocks on every GPU, and on AMD's less than 2^32 threads. */
 static kw_status fits_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     kw_launch launch;
-    config->family->launch(config, problem, target, &launch);
+    kw_config_launch(config, problem, target, &launch);
     for (int i = 0; i < launch.stages; i++) {
         int64_t blocks = launch.stage[i].units, threads = launch.stage[i].threads;
         if (blocks > INT32_MAX || blocks * threads > UINT32_MAX) {

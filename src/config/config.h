@@ -29,6 +29,8 @@ kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw
 bool kw_config_equal(const kw_config *a, const kw_config *b);
 /* KW_OK when the target can run the config (its isa and math axes); else KW_NO_KERNEL and the rule. */
 kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_error *err);
+/* How it runs on a problem that it fits. */
+void kw_config_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
 /* Value of an axis by name; fallback when the family has no such axis. */
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback);
 /* The word of a word axis; NULL when the family has no such axis or it is not a word axis. */

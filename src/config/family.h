@@ -88,6 +88,7 @@ typedef struct kw_turning {
     bool result_first;    /* the kernel's own stages write the result as the problem has it */
     bool none;            /* they read and write all tensors so: there are no such stages */
     int64_t copies_bytes; /* of launch.shared_bytes, those of the copies */
+    int32_t bias_at;      /* 0: none; else the first of the stages of prelude/bias_gradient.h, whose kernels are the text's first */
     kw_turn stage[KW_STAGE_MAX];
     kw_copy copy[KW_TENSOR_COUNT + KW_EXTRA_MAX]; /* as kw_turn.tensor counts */
 } kw_turning;
@@ -110,7 +111,8 @@ typedef struct kw_launch {
     double loads;         /* vector loads of the inner loops */
     double copied_bytes;  /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
-    int32_t team; /* threads of a CPU that it runs on, as was measured; 0: as config/team.h estimates. No family sets it */
+    int64_t bias_word; /* KW_BIAS_WORD of prelude/bias_gradient.h */
+    int32_t team;      /* threads of a CPU that it runs on, as was measured; 0: as config/team.h estimates. No family sets it */
 } kw_launch;
 
 /* A launch's params as the struct of the kernel's args.h, all zeros at first:
@@ -153,7 +155,7 @@ struct kw_family {
     /* For the rules: the config read into a struct of the family's own, at most KW_DECODED_BYTES, and where a target is given what that
      * makes of it. NULL: they read the axes. */
     void (*decode)(const kw_config *config, const kw_target *target, void *decoded);
-    /* Only for a problem that fits, so it cannot fail. */
+    /* Only for a problem that fits, so it cannot fail. kw_config_launch() is what others call. */
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* For blocks of so many threads. NULL: nothing is known of the family's kernels. */
     kw_resource_estimate (*estimate_resources)(const kw_config *config, const kw_target *target, double threads);

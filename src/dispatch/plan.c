@@ -59,6 +59,15 @@ static void explain_threads(kw_explanation_list *explanation, const kw_choice *c
     }
 }
 
+static void explain_bias(kw_explanation_list *explanation, const kw_request *request) {
+    if (kw_epilogue_bias_gradient(&request->problem.epilogue)) {
+        kw_explain(explanation, KW_EXPLAIN_PASSES, "%s",
+                   kw_target_is_gpu(request->context->target)
+                       ? "the gradient of the bias is summed by a second pass over y, in two launches"
+                       : "the gradient of the bias is summed beside the kernel's first stage, from y once more");
+    }
+}
+
 /* The choice bound to the problem; the choice is empty afterwards. */
 static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_choice *choice, const kw_request *request, kw_error *err) {
     kw_context *context = request->context;
@@ -73,6 +82,7 @@ static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_
     made->records = choice->records;
     made->record_count = choice->record_count;
     explain_threads(&choice->explanation, choice, request);
+    explain_bias(&choice->explanation, request);
     made->explanation = choice->explanation;
     made->launch = choice->launch;
     choice->loaded = NULL;
@@ -233,10 +243,11 @@ static kw_status read_extras(kw_launch_memory *memory, const kw_plan *plan, cons
     int count = kw_problem_extras(extras, &impl->key.problem);
     for (int i = 0; i < count; i++) {
         size_t align = kw_backend_alignment(impl->context->target, extras[i].dtype);
+        bool writes = i == 0 && kw_epilogue_bias_gradient(&impl->key.problem.epilogue);
         memory->extra[i] = tensors->extra[i];
         if (!memory->extra[i]) {
-            return kw_fail(err, KW_ILLEGAL, "tensor extra[%d] is NULL; step %s of the epilogue reads %" PRId64 " elements of %s", i,
-                           extras[i].name, extras[i].elements, kw_dtype_name(extras[i].dtype));
+            return kw_fail(err, KW_ILLEGAL, "tensor extra[%d] is NULL; step %s of the epilogue %s %" PRId64 " elements of %s", i,
+                           extras[i].name, writes ? "writes" : "reads", extras[i].elements, kw_dtype_name(extras[i].dtype));
         }
         if ((uintptr_t)memory->extra[i] % align) {
             return kw_fail(err, KW_ILLEGAL, "tensor extra[%d] at %p (of step %s) is not aligned to %zu bytes", i, memory->extra[i],

@@ -46,7 +46,7 @@ static bool is_long(const kw_epilogue_step *step) {
 
 static bool is_placed(const kw_epilogue_step *step) {
     kw_extra_shape shape = kw_epilogue_info_of(step->op)->shape;
-    return shape == KW_EXTRA_CHANNEL || shape == KW_EXTRA_ROW;
+    return !kw_epilogue_step_is_silent(step) && (shape == KW_EXTRA_CHANNEL || shape == KW_EXTRA_ROW);
 }
 
 static bool has_step(const kw_epilogue *epilogue, bool (*is)(const kw_epilogue_step *step)) {
@@ -82,6 +82,10 @@ void kw_epilogue_emit(kw_text *text, const kw_config *config) {
     if (zero) {
         kw_text_addf(text, "#define KW_X_ZERO_OF(a) KW_ZERO_OF_%s((a)->extra[0])\n", kw_dtype_name(zero->dtype));
     }
+    const kw_epilogue_step *bias = kw_epilogue_bias_gradient(epilogue);
+    if (bias) {
+        kw_text_addf(text, "#define KW_BIAS_FP32 %d\n", bias->dtype == KW_FP32);
+    }
     kw_text_addf(text, "#define KW_EPILOGUE %d\n#define KW_EPILOGUE_LONG %d\n#define KW_EPILOGUE_PLACED %d\n",
                  !kw_epilogue_is_bare(epilogue), has_step(epilogue, is_long), has_step(epilogue, is_placed));
     if (kw_epilogue_is_bare(epilogue)) {
@@ -92,7 +96,7 @@ void kw_epilogue_emit(kw_text *text, const kw_config *config) {
     for (int32_t i = 0; i < epilogue->count; i++) {
         const kw_epilogue_step *step = &epilogue->step[i];
         const kw_epilogue_info *info = kw_epilogue_info_of(step->op);
-        if (step == zero) { /* it is in the sums */
+        if (kw_epilogue_step_is_silent(step)) {
             extras++;
             continue;
         }

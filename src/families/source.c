@@ -214,6 +214,9 @@ static void add_gpu(source_writer *w) {
     if (!kw_epilogue_is_bare(&w->config->wants.epilogue)) {
         add_file(w, "prelude/epilogue_gpu.h");
     }
+    if (kw_epilogue_bias_gradient(&w->config->wants.epilogue)) {
+        add_file(w, "gpu/lib/bias_gradient.h");
+    }
     if (w->config->wants.first) {
         add_file(w, "gpu/lib/turn.h");
     }
@@ -229,6 +232,9 @@ static void add_cpu(source_writer *w) {
     kw_text_addf(w->text, "#define KW_X_UNSIGNED %d\n", config->wants.mixed);
     kw_epilogue_emit(w->text, config);
     kw_text_addf(w->text, "#define KW_ROW_GROUPS %d\n", config->wants.grouped);
+    if (kw_epilogue_bias_gradient(&config->wants.epilogue)) {
+        kw_text_add(w->text, "#define kw_stage0 kw_weights_stage0\n");
+    }
     add_file(w, "prelude/cpu.h");
     if (!kw_epilogue_is_bare(&config->wants.epilogue)) {
         add_file(w, "prelude/epilogue_cpu.h");
@@ -271,6 +277,9 @@ kw_status kw_source_make(kw_text *source, const kw_config *config, kw_code code,
     w.lines = code.dialect == KW_DIALECT_EMU;
     if (family->kernel) {
         add_file(&w, family->kernel);
+        if (!gpu && kw_epilogue_bias_gradient(&config->wants.epilogue)) {
+            add_file(&w, "cpu/lib/bias_gradient.h");
+        }
     } else {
         add_config_part(&w);
     }

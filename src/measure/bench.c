@@ -66,7 +66,7 @@ static kw_status open_extras(kw_bench *bench, int set, void *host[KW_EXTRA_MAX],
     kw_problem_extras(extras, &bench->problem);
     kw_status status = KW_OK;
     for (int step = 0, i = 0; step < epilogue->count && !status; step++) {
-        if (!kw_epilogue_step_reads(&epilogue->step[step])) {
+        if (!kw_epilogue_step_has_tensor(&epilogue->step[step])) {
             continue;
         }
         int64_t bytes = extras[i].elements * (int64_t)kw_dtype_size(extras[i].dtype);
@@ -131,6 +131,7 @@ static kw_status open_bench_set(kw_bench *bench, int set, const kw_fill *fill, k
         kw_group_memory memory = {{host[KW_X], host[KW_W], host[KW_Y]}, {0}};
         memcpy(memory.extra, extras, sizeof extras);
         status = kw_expected_make(&bench->set[set].expected, &bench->problem, fill, &memory, ends, err);
+        status = status ? status : kw_expected_bias_make(&bench->set[set].bias, &bench->problem, fill, host[KW_Y], err);
     }
     free(ends);
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
@@ -198,6 +199,7 @@ void kw_bench_close(kw_bench **bench) {
         }
         kw_buffer_close(&(*bench)->set[set].ends);
         kw_expected_drop(&(*bench)->set[set].expected);
+        kw_expected_bias_drop(&(*bench)->set[set].bias);
     }
     kw_buffer_close(&(*bench)->result);
     kw_buffer_close(&(*bench)->poison_w);
@@ -236,7 +238,7 @@ void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kern
         kw_record_fail(record, KW_UNFIT, &why);
         return;
     }
-    config->family->launch(config, &bench->problem, target, &ready->launch);
+    kw_config_launch(config, &bench->problem, target, &ready->launch);
     for (int stage = 0; stage < ready->launch.stages; stage++) {
         ready->packs |= ready->launch.stage[stage].packs && kw_problem_result(&bench->problem) != KW_W;
     }

@@ -4,6 +4,7 @@
 
 #include "measure/data/rotation.h"
 #include "measure/data/expected.h"
+#include "measure/data/expected_bias.h"
 #include "measure/measure.h"
 
 /* Two sets of data: integers that must come out exactly, and real numbers. */
@@ -18,6 +19,7 @@ typedef struct kw_bench_set {
     uint64_t ends_hash;
     kw_fill fill;
     kw_expected expected;
+    kw_expected_bias bias; /* of extra[0], which is written then */
 } kw_bench_set;
 
 struct kw_bench {

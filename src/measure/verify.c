@@ -34,6 +34,9 @@ static kw_status prepare_check(kw_prepared *ready, int set, unsigned char byte, 
             status = kw_buffer_guard(&bench->set[set].extra[i], byte, err);
         }
     }
+    if (!status && bench->set[set].bias.channels) {
+        status = kw_buffer_poison(&bench->set[set].extra[0], byte, err);
+    }
     if (!status && bench->set[set].ends.memory) {
         status = kw_buffer_guard(&bench->set[set].ends, byte, err);
     }
@@ -97,7 +100,7 @@ static kw_status check_inputs_intact(const kw_prepared *ready, int set, kw_error
             return status ? status : kw_fail(err, KW_FAILED, "%s: changed, though it is only to be read", data->tensor[tensor].name);
         }
     }
-    for (int i = 0; i < KW_EXTRA_MAX && data->extra[i].memory; i++) {
+    for (int i = data->bias.channels > 0; i < KW_EXTRA_MAX && data->extra[i].memory; i++) {
         uint64_t hash = 0;
         kw_status status = kw_buffer_hash(&data->extra[i], &hash, err);
         if (status) {
@@ -152,7 +155,9 @@ kw_status kw_prepared_check(kw_prepared *ready, int set, unsigned char byte, boo
     status = status ? status : check_guards(ready, set, err);
     status = status ? status : check_thread_gaps(ready, byte, err);
     status = status ? status : check_inputs_intact(ready, set, err);
-    return status ? status : check_result(ready, set, byte, seen, err);
+    status = status ? status : check_result(ready, set, byte, seen, err);
+    const kw_bench_set *data = &ready->bench->set[set];
+    return status ? status : kw_expected_bias_check(&data->bias, &data->extra[0], err);
 }
 
 static unsigned char poison_byte(const kw_bench *bench, int set) {

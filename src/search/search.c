@@ -79,7 +79,7 @@ static kw_status score_points(session *s) {
     for (size_t i = 0; i < count && !status; i++) {
         specials[i] = kw_config_special(&s->seen.configs[s->scored + i], s->options->problem);
         configs[i] = &specials[i];
-        configs[i]->family->launch(configs[i], s->options->problem, &s->target, &launches[i]);
+        kw_config_launch(configs[i], s->options->problem, &s->target, &launches[i]);
         pointers[i] = &launches[i];
         s->estimates[s->scored + i] = kw_predict_ns(configs[i], s->options->problem, &s->target, &launches[i]);
         s->predicted[s->scored + i] = s->estimates[s->scored + i];

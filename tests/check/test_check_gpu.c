@@ -427,10 +427,8 @@ static const char *const epilogues[] = {
     "out=bf8 epilogue=hardswish,scale_row:int8,clamp:-40000:50000",
 };
 static const char *const weight_epilogues[] = {
-    "out=fp32 epilogue=add",
-    "epilogue=scale,multiply:fp16,add:bf16:2",
-    "out=int8 epilogue=relu",
-    "out=bf16 epilogue=add:int32,tanh",
+    "out=fp32 epilogue=add",  "epilogue=scale,multiply:fp16,add:bf16:2", "out=int8 epilogue=relu", "out=bf16 epilogue=add:int32,tanh",
+    "epilogue=bias_gradient", "out=fp32 epilogue=bias_gradient,add",
 };
 
 /* Kernels of a kind, those of all rows and those that are played, and pairs of the latter that are right. */
@@ -512,7 +510,7 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
     if (kw_bench_verify(bench, kernel, config, &record, &err)) {
         fail_msg("%s: %s", text, err.text);
     }
-    bool fused = !kw_epilogue_is_bare(&problem.epilogue);
+    bool fused = !kw_epilogue_is_none(&problem.epilogue);
     bool special =
         p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !fused && !config->wants.pitched && !config->wants.grouped;
     p->with_epilogue.right += fused && record.outcome == KW_GOOD;
@@ -558,7 +556,7 @@ static void check_kernel(player *p, const kw_config *config, const char *head, c
     kw_kernel *kernel = NULL;
     kw_error err = {0};
     bool played = !p->passed_by && (!chosen_kernels_are_some() || chosen_kernels_has(p->arch, config, flops_of(head, problems, behind)));
-    count_kernel(&p->with_epilogue, !kw_epilogue_is_bare(&config->wants.epilogue), played);
+    count_kernel(&p->with_epilogue, !kw_epilogue_is_none(&config->wants.epilogue), played);
     count_kernel(&p->with_first, config->wants.first, played);
     count_kernel(&p->with_pitches, config->wants.pitched, played);
     if (!played) {

@@ -99,7 +99,7 @@ static kw_dtype draw_type(checker *c, const kw_dtype *from, uint64_t count) {
 static void draw_step(checker *c, kw_epilogue_step *step) {
     static const kw_dtype types[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_UINT8, KW_INT32};
     *step = (kw_epilogue_step){.op = (kw_epilogue_op)kw_random_below(&c->random, KW_EPILOGUE_ZERO_X)};
-    if (kw_epilogue_step_reads(step)) {
+    if (kw_epilogue_step_has_tensor(step)) {
         step->dtype = draw_type(c, types, sizeof types / sizeof *types);
     }
     if (step->op == KW_EPILOGUE_ADD) {
@@ -120,6 +120,12 @@ static void draw_zero_point(checker *c, kw_epilogue *e, int32_t at, kw_epilogue_
     e->count++;
 }
 
+static void draw_bias_gradient(checker *c, kw_epilogue *e, kw_dtype dtype) {
+    memmove(&e->step[1], &e->step[0], sizeof *e->step * (size_t)e->count);
+    e->step[0] = (kw_epilogue_step){.op = KW_EPILOGUE_BIAS_GRADIENT, .dtype = kw_random_below(&c->random, 2) ? KW_FP32 : dtype};
+    e->count++;
+}
+
 static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_be_bare) {
     static const kw_dtype outputs[] = {KW_FP32, KW_BF16, KW_FP16, KW_INT8, KW_UINT8, KW_FP8, KW_BF8};
     static const int32_t steps[] = {0, 2, 3, 4, 4}; /* many to a kernel: what costs is to compile it */
@@ -128,6 +134,9 @@ static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_
         e = (kw_epilogue){.count = steps[kw_random_below(&c->random, sizeof steps / sizeof *steps)]};
         for (int32_t i = 0; i < e.count; i++) {
             draw_step(c, &e.step[i]);
+        }
+        if (op == KW_CONV_BWD_WEIGHT && kw_random_below(&c->random, 2)) {
+            draw_bias_gradient(c, &e, dtype);
         }
         kw_dtype output = draw_type(c, outputs, sizeof outputs / sizeof *outputs);
         e.converts = kw_random_below(&c->random, 2) && output != kw_dtype_output(dtype);

@@ -182,9 +182,9 @@ static bool add_explanation(void *user, const kw_explanation *explanation) {
         [KW_EXPLAIN_WISDOM] = "wisdom",       [KW_EXPLAIN_MEASURED] = "measured", [KW_EXPLAIN_PREDICTED] = "predicted",
         [KW_EXPLAIN_REFERENCE] = "reference", [KW_EXPLAIN_NEXT] = "next",         [KW_EXPLAIN_FAILED] = "failed",
         [KW_EXPLAIN_UNSAVED] = "unsaved",     [KW_EXPLAIN_MODEL] = "model",       [KW_EXPLAIN_REJECTED] = "rejected",
-        [KW_EXPLAIN_THREADS] = "threads",     [KW_EXPLAIN_NOISE] = "noise",
+        [KW_EXPLAIN_THREADS] = "threads",     [KW_EXPLAIN_NOISE] = "noise",       [KW_EXPLAIN_PASSES] = "passes",
     };
-    _Static_assert(sizeof kinds / sizeof *kinds == KW_EXPLAIN_NOISE + 1, "each kind has a word");
+    _Static_assert(sizeof kinds / sizeof *kinds == KW_EXPLAIN_PASSES + 1, "each kind has a word");
     cli_json *json = user;
     cli_json_object(json, NULL);
     cli_json_text(json, "kind", kinds[explanation->kind]);

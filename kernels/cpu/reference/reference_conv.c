@@ -6,6 +6,10 @@
  * side and are multiplied element by element. */
 #include "reference.h"
 
+#include "prelude/bias_gradient.h"
+
+#include <stdint.h>
+
 #define KW_LANES 4
 #define KW_STORAGE 0
 #define KW_MATH 0
@@ -446,12 +450,42 @@ static void backward_weight_depthwise(const kw_kernel_args *args, kw_i64 begin, 
     }
 }
 
+/* Sums of y over all pixels for a unit's channels, in double, so that no order matters. */
+static void bias_unit(const kw_kernel_args *args, kw_i64 unit) {
+    kw_i64 channel = unit * KW_BIAS_CHANNELS, pixels = volume(args->out);
+    steps y = tensor_steps(args->y_step);
+    kw_reference_kernel_run run = {
+        .dtype = (kw_dtype)kw_reference_params_of(args)->from,
+        .tensor = args->y,
+        .step = y.channel,
+        .count = kw_min(KW_BIAS_CHANNELS, args->groups * args->k - channel),
+    };
+    double sums[KW_BIAS_CHANNELS] = {0};
+    for (kw_i64 i = 0; i < args->n * pixels; i++) {
+        float values[KW_BIAS_CHANNELS];
+        kw_i64 w = i % args->out[2], h = i / args->out[2] % args->out[1], d = i % pixels / (args->out[1] * args->out[2]);
+        run.first = i / pixels * y.image + d * y.at[0] + h * y.at[1] + w * y.at[2] + channel * y.channel;
+        kw_reference_kernel_load(values, &run);
+        for (kw_i64 c = 0; c < run.count; c++) {
+            sums[c] += (double)values[c];
+        }
+    }
+    for (kw_i64 c = 0; c < run.count; c++) {
+        kw_reference_kernel_round(args->epilogue->step[0].dtype, (char *)(uintptr_t)args->extra[0], channel + c, (float)sums[c]);
+    }
+}
+
 void kw_reference_kernel_conv_bwd_weight(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_reference_kernel_block block; /* on the stack: the reference kernels need no workspace */
     (void)thread_memory;
+    bool with_bias = args->epilogue && args->epilogue->count && args->epilogue->step[0].op == KW_EPILOGUE_BIAS_GRADIENT;
+    kw_i64 own = with_bias ? kw_min(end, KW_BIAS_WORD(args)) : end;
     if (kw_reference_is_depthwise(args)) {
-        backward_weight_depthwise(args, begin, end, &block);
+        backward_weight_depthwise(args, begin, own, &block);
     } else {
-        backward_weight(args, begin, end, &block);
+        backward_weight(args, begin, own, &block);
+    }
+    for (kw_i64 unit = kw_max(begin, own); unit < end; unit++) {
+        bias_unit(args, unit - KW_BIAS_WORD(args));
     }
 }

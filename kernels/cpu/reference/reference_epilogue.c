@@ -58,6 +58,7 @@ static float step_of(const kw_epilogue_step *step, float v, float t) {
     case KW_EPILOGUE_HARDSWISH:
         return v * fminf(fmaxf(v + 3, 0), 6) / 6;
     case KW_EPILOGUE_ZERO_X:
+    case KW_EPILOGUE_BIAS_GRADIENT:
     case KW_EPILOGUE_OP_COUNT:
         break;
     }
@@ -89,6 +90,10 @@ static float finish(const kw_kernel_args *args, float v, const place *p) {
     int next = 0;
     for (int i = 0; i < epilogue->count; i++) {
         const kw_epilogue_step *step = &epilogue->step[i];
+        if (step->op == KW_EPILOGUE_BIAS_GRADIENT) { /* reference_conv.c sums it */
+            next++;
+            continue;
+        }
         kw_i64 at = extra_place(step->op, p);
         float t = at < 0 ? 0 : load_extra(step->dtype, args->extra[next], at);
         next += at >= 0;

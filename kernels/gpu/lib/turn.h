@@ -138,10 +138,14 @@ KW_DEVICE void kw_turn_matrix(char *lds, const char *from, char *to, kw_i64 rows
         kw_turn_square(lds, from, to, rows, cols, number, bytes);
 }
 
+#ifndef KW_TURN_STAGE
+#define KW_TURN_STAGE kw_stage0
+#endif
+
 /* Types of operands, results and the epilogue's tensors. */
 #define KW_TURNS_BYTES(bytes) (KW_EPILOGUE || KW_BYTES == (bytes) || KW_OUT_BYTES == (bytes))
 
-KW_KERNEL_AT(kw_stage0, KW_TURN_THREADS) {
+KW_KERNEL_AT(KW_TURN_STAGE, KW_TURN_THREADS) {
     KW_LDS(KW_TURN_FEW_LINE * KW_TURN_FEW_ROWS);
     kw_i64 bytes = args.gk, each = KW_TURN_UNITS(args.gm, args.gn, bytes), matrix = kw_block() / each;
     const char *from = args.x + matrix * args.gm * args.gn * bytes;

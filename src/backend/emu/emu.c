@@ -191,7 +191,8 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     }
     made->extras = kw_problem_extras(made->extra, problem);
     made->turning = launch->turning;
-    for (int i = 0; i < made->extras && made->turning.is; i++) { /* whose copies are written by elements */
+    for (int i = 0; i < made->extras && (made->turning.is || made->turning.bias_at);
+         i++) { /* written by elements, in copies or as they are */
         int32_t size = (int32_t)kw_dtype_size(made->extra[i].dtype);
         made->cell_shift = size < 1 << made->cell_shift ? size / 2 : made->cell_shift;
     }
@@ -275,19 +276,21 @@ static void add_range(kw_emu_run *run, const char *name, void *start, int64_t si
 }
 
 /* One that is the result itself is the result's range, which stands before it. */
-static void list_extras(kw_emu_run *run, const kw_bound *bound, const kw_launch_memory *memory) {
+static void list_extras(kw_emu_run *run, const kw_bound *bound, const kw_launch_memory *memory, bool sums_bias) {
     for (int32_t i = 0; i < bound->extras; i++) {
         const kw_extra *extra = &bound->extra[i];
-        add_range(run, extra->name, (void *)(uintptr_t)memory->extra[i], extra->elements * (int64_t)kw_dtype_size(extra->dtype), false);
+        add_range(run, extra->name, (void *)(uintptr_t)memory->extra[i], extra->elements * (int64_t)kw_dtype_size(extra->dtype),
+                  sums_bias && i == 0);
     }
 }
 
-static void list_ranges(kw_emu_run *run, const kw_bound *bound, const kw_launch_memory *memory, bool packs) {
+static void list_ranges(kw_emu_run *run, const kw_bound *bound, const kw_launch_memory *memory, int stage) {
     static const char *const names[KW_TENSOR_COUNT] = {"x", "w", "y"};
+    bool packs = bound->shape[stage].packs, sums_bias = bound->turning.bias_at && stage >= bound->turning.bias_at;
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
-        add_range(run, names[t], memory->tensor[t], bound->tensor_bytes[t], !packs && t == (int)bound->result);
+        add_range(run, names[t], memory->tensor[t], bound->tensor_bytes[t], !packs && !sums_bias && t == (int)bound->result);
     }
-    list_extras(run, bound, memory);
+    list_extras(run, bound, memory, sums_bias);
     add_range(run, "ends", (void *)(uintptr_t)memory->ends, bound->ends_bytes, false);
     add_range(run, "packed weights", memory->packed, bound->packed_bytes, packs);
     add_range(run, "workspace", memory->shared, bound->shared_bytes, true);
@@ -367,11 +370,12 @@ static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *m
                           .rooms = device->rooms};
         kw_launch_memory seen;
         kw_stage_memory(&seen, &bound->turning, memory);
-        fill_emu_args(&run.args, bound, &seen);
+        bool sums_bias = bound->turning.bias_at && i >= bound->turning.bias_at;
+        fill_emu_args(&run.args, bound, sums_bias ? memory : &seen); /* the sums of the bias know no copies */
         if (turn->images > 0) {
             kw_turn_args(&run.args.args, turn, &bound->turning, memory);
         }
-        list_ranges(&run, bound, memory, bound->shape[i].packs);
+        list_ranges(&run, bound, memory, i);
         open_cells(&run);
         status = run_stage(&run, i, device->workers, err);
         close_cells(&run);

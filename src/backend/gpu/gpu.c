@@ -324,15 +324,18 @@ static int queue_stage(const kw_bound *bound, int i, void *stream, void *paramet
  * the device entered. */
 static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
-    kw_gpu_args args = {0}, turn = {0};
+    kw_gpu_args args = {0}, turn = {0}, bias;
     kw_launch_memory seen;
     kw_stage_memory(&seen, &bound->turning, memory);
     kw_status status = fill_gpu_args(&args, bound, &seen, err);
+    bias = args;
+    kw_args_point(&bias.args, memory); /* no copies */
     for (int i = 0; i < bound->stages && !status; i++) {
         const kw_stage *stage = &bound->shape[i];
+        bool sums_bias = bound->turning.bias_at && i >= bound->turning.bias_at;
         bool turns = bound->turning.stage[i].images > 0;
         if (stage->units > 0 && (parts & (stage->packs ? KW_RUN_PACK : KW_RUN_REST))) {
-            void *parameters[] = {turns ? &turn : &args};
+            void *parameters[] = {turns ? &turn : sums_bias ? &bias : &args};
             if (turns) {
                 kw_turn_args(&turn.args, &bound->turning.stage[i], &bound->turning, memory);
             }

@@ -62,7 +62,7 @@ static void estimate_served_kernels(served_kernels *l, const kw_request *request
         kw_config *special = l->specials ? &l->specials[i] : NULL;
         if (!(special ? kw_config_serves(special, config, &request->problem, target, NULL)
                       : kw_config_fits(config, &request->problem, target, NULL))) {
-            config->family->launch(config, &request->problem, target, &l->launches[i]);
+            kw_config_launch(config, &request->problem, target, &l->launches[i]);
             l->fitting[i] = &l->launches[i];
             l->estimates[i] = kw_predict_ns(config, &request->problem, target, &l->launches[i]);
         }

@@ -22,7 +22,7 @@ static kw_status choose_reference(kw_choice *choice, const kw_request *request, 
         return status;
     }
     choice->launch = (kw_launch){0};
-    config.family->launch(&config, &request->problem, request->context->target, &choice->launch);
+    kw_config_launch(&config, &request->problem, request->context->target, &choice->launch);
     int64_t workspace = kw_request_workspace(request, &choice->launch);
     if (workspace > request->workspace_max) {
         return kw_fail(err, KW_NO_KERNEL,

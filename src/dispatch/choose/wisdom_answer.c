@@ -38,7 +38,7 @@ static kw_status check_wisdom_value(kw_choice *choice, kw_config *config, const 
         return kw_fail(why, KW_NO_KERNEL, "its kernel is not in the registry");
     }
     choice->launch = (kw_launch){0};
-    config->family->launch(config, &request->problem, context->target, &choice->launch);
+    kw_config_launch(config, &request->problem, context->target, &choice->launch);
     choice->launch.team = value->threads;
     int64_t workspace = kw_request_workspace(request, &choice->launch);
     if (workspace > request->workspace_max) {

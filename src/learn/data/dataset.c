@@ -201,7 +201,7 @@ static bool add_dataset_row(void *user, const kw_row *row) {
         take_ck_time(&made->pair);
         dataset->ck++;
     }
-    r->config.family->launch(&r->config, &r->problem, &r->target, &made->pair.launch);
+    kw_config_launch(&r->config, &r->problem, &r->target, &made->pair.launch);
     made->pair.estimate_ns = kw_predict_ns(&r->config, &r->problem, &r->target, &made->pair.launch);
     return true;
 }

@@ -65,7 +65,7 @@ static bool add_untried_pair(pair_array *g, const kw_problem_group *problem_grou
     if (!config->family->emit || kw_config_fits(config, &problem_group->problem, &problem_group->target, NULL)) {
         return true;
     }
-    config->family->launch(config, &problem_group->problem, &problem_group->target, &pair.launch);
+    kw_config_launch(config, &problem_group->problem, &problem_group->target, &pair.launch);
     pair.estimate_ns = kw_predict_ns(config, &problem_group->problem, &problem_group->target, &pair.launch);
     return add_group_pair(g, &pair);
 }

@@ -204,14 +204,13 @@ static const struct {
 } float_types[KW_DTYPE_COUNT] = {
     [KW_FP32] = {24, -149}, [KW_BF16] = {8, -133}, [KW_FP16] = {11, -24}, [KW_FP8] = {4, -9}, [KW_BF8] = {3, -16}};
 
-static double sum_bound(int64_t products, double magnitude) {
+double kw_sum_bound(int64_t products, double magnitude) {
     double n = (double)products, u = ldexp(1, -24);
     double terms = n <= 256 ? n : 16 * sqrt(n);
     return terms * u / (1 - terms * u) * magnitude;
 }
 
-/* What rounding to the result's type may add to a value that is off by bound. */
-static double store_bound(kw_dtype output, double value, double bound) {
+double kw_store_bound(kw_dtype output, double value, double bound) {
     if (!float_types[output].digits) {
         return 0.5;
     }
@@ -268,7 +267,7 @@ static void expect_element(kw_expected *e, size_t i, const owner *own, const kw_
     }
     v.value = within_range(output, v.value);
     e->value[i] = v.value;
-    e->bound[i] = (float)(v.bound + store_bound(output, v.value, v.bound)) * (1 + 1e-6f);
+    e->bound[i] = (float)(v.bound + kw_store_bound(output, v.value, v.bound)) * (1 + 1e-6f);
     e->magnitude[i] = exact_data ? 0 : (float)v.magnitude;
 }
 
@@ -330,7 +329,7 @@ kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, con
         owner_of(&own, problem, memory, ends, index);
         double x_zero = kw_epilogue_zero_of_x(&own.problem.epilogue, own.memory.extra);
         sum.value = kw_reference_less_zero(&own.problem, own.memory.tensor, x_zero, index - own.begin, &products, &sum.magnitude);
-        sum.bound = fill->exact || is_whole(problem->dtype) ? 0 : sum_bound(products, sum.magnitude);
+        sum.bound = fill->exact || is_whole(problem->dtype) ? 0 : kw_sum_bound(products, sum.magnitude);
         expect_element(expected, i, &own, &sum, fill->exact);
         expected->nonzero += expected->value[i] != 0;
         expected->possible += products > 0;

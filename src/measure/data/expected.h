@@ -30,6 +30,11 @@ typedef struct kw_expected {
     size_t nonzero, possible; /* non-zero values; those with at least one product, which could be non-zero */
 } kw_expected;
 
+/* How far off a sum in fp32 of so many values may be, whose magnitudes sum up to this; what rounding to the result's type may add to a value
+ * that is off by bound. */
+double kw_sum_bound(int64_t products, double magnitude);
+double kw_store_bound(kw_dtype output, double value, double bound);
+
 /* memory: of the host, what is read. ends: of a grouped product. */
 kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, const kw_fill *fill, const kw_group_memory *memory,
                            const int32_t *ends, kw_error *err);

@@ -173,7 +173,7 @@ void kw_fill_extra(const kw_fill *fill, const kw_problem *problem, int step, voi
     kw_extra extras[KW_EXTRA_MAX];
     int number = 0;
     for (int i = 0; i < step; i++) {
-        number += kw_epilogue_step_reads(&problem->epilogue.step[i]);
+        number += kw_epilogue_step_has_tensor(&problem->epilogue.step[i]);
     }
     kw_problem_extras(extras, problem);
     bool scales = multiplies(of), whole = is_integer(of->dtype);

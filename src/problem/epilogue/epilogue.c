@@ -28,11 +28,12 @@ static const kw_epilogue_info infos[KW_EPILOGUE_OP_COUNT] = {
     [KW_EPILOGUE_HARDSWISH] = {"hardswish", KW_EXTRA_NONE, false, 0, {0, 0}, "v min(max(v + 3, 0), 6) / 6", KW_FP32},
     [KW_EPILOGUE_ZERO_X] = {"zero_x", KW_EXTRA_ONE, true, 0, {0, 0}, "t is subtracted from x", KW_INT32},
     [KW_EPILOGUE_ZERO_Y] = {"zero_y", KW_EXTRA_ONE, true, 0, {0, 0}, "v + t", KW_INT32},
+    [KW_EPILOGUE_BIAS_GRADIENT] = {"bias_gradient", KW_EXTRA_CHANNEL, true, 0, {0, 0}, "t[channel] is the sum of y", KW_FP32},
 };
 
 static const char names[] =
     "add bias multiply scale scale_channel scale_row relu clamp leaky_relu sigmoid tanh silu gelu gelu_tanh hardswish "
-    "zero_x zero_y";
+    "zero_x zero_y bias_gradient";
 
 const char *kw_epilogue_names(void) {
     return names;
@@ -50,8 +51,16 @@ const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue) {
     return epilogue->count && epilogue->step[0].op == KW_EPILOGUE_ZERO_X ? &epilogue->step[0] : NULL;
 }
 
+const kw_epilogue_step *kw_epilogue_bias_gradient(const kw_epilogue *epilogue) {
+    return epilogue->count && epilogue->step[0].op == KW_EPILOGUE_BIAS_GRADIENT ? &epilogue->step[0] : NULL;
+}
+
+bool kw_epilogue_step_is_silent(const kw_epilogue_step *step) {
+    return step->op == KW_EPILOGUE_ZERO_X || step->op == KW_EPILOGUE_BIAS_GRADIENT;
+}
+
 bool kw_epilogue_is_bare(const kw_epilogue *epilogue) {
-    return !epilogue->converts && epilogue->count == (kw_epilogue_zero_x(epilogue) != NULL);
+    return !epilogue->converts && (!epilogue->count || (epilogue->count == 1 && kw_epilogue_step_is_silent(&epilogue->step[0])));
 }
 
 double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]) {
@@ -209,7 +218,8 @@ static kw_status check_step(const kw_epilogue_step *step, kw_op op, kw_error *er
         return kw_fail(err, KW_ILLEGAL, "problem: the tensor of step %s is %s; use fp32, bf16, fp16, int8, uint8 or int32", info->name,
                        kw_dtype_name(step->dtype));
     }
-    if (op == KW_CONV_BWD_WEIGHT && (info->shape == KW_EXTRA_CHANNEL || info->shape == KW_EXTRA_ROW)) {
+    bool placed = info->shape == KW_EXTRA_CHANNEL || info->shape == KW_EXTRA_ROW;
+    if (op == KW_CONV_BWD_WEIGHT && placed && step->op != KW_EPILOGUE_BIAS_GRADIENT) {
         return kw_fail(err, KW_ILLEGAL,
                        "problem: step %s needs a result with channels and rows, which %s has not; use add, multiply or scale", info->name,
                        kw_op_name(op));
@@ -246,6 +256,31 @@ static kw_status check_zero_points(const kw_epilogue *epilogue, kw_op op, kw_dty
     return KW_OK;
 }
 
+static kw_status check_bias_gradient(const kw_epilogue *epilogue, kw_op op, kw_dtype dtype, kw_error *err) {
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i];
+        if (step->op != KW_EPILOGUE_BIAS_GRADIENT) {
+            continue;
+        }
+        if (op != KW_CONV_BWD_WEIGHT || dtype == KW_INT8) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "problem: step bias_gradient is for conv_bwd_weight of floating point, not for %s of %s; leave it out",
+                           kw_op_name(op), kw_dtype_name(dtype));
+        }
+        if (i) {
+            return kw_fail(err, KW_ILLEGAL, "problem: bias_gradient is step %d of the epilogue; it stands first, once", (int)i + 1);
+        }
+        if (step->dtype != KW_FP32 && (step->dtype != dtype || kw_dtype_size(dtype) != 2)) {
+            return kw_fail(err, KW_ILLEGAL, "problem: the tensor of step bias_gradient is %s in a problem of %s; use %s",
+                           kw_dtype_name(step->dtype), kw_dtype_name(dtype),
+                           dtype == KW_BF16   ? "fp32 or bf16"
+                           : dtype == KW_FP16 ? "fp32 or fp16"
+                                              : "fp32");
+        }
+    }
+    return KW_OK;
+}
+
 kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtype, kw_error *err) {
     if (epilogue->count < 0 || epilogue->count > KW_EPILOGUE_MAX) {
         return kw_fail(err, KW_ILLEGAL, "problem: an epilogue of %d steps; it has 0 to %d", (int)epilogue->count, KW_EPILOGUE_MAX);
@@ -262,11 +297,13 @@ kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtyp
         if (status) {
             return status;
         }
-        extras += kw_epilogue_step_reads(&epilogue->step[i]);
+        extras += kw_epilogue_step_has_tensor(&epilogue->step[i]);
     }
-    return extras <= KW_EXTRA_MAX
-               ? check_zero_points(epilogue, op, dtype, err)
-               : kw_fail(err, KW_ILLEGAL, "problem: the epilogue's steps read %d tensors; they read at most %d", extras, KW_EXTRA_MAX);
+    if (extras > KW_EXTRA_MAX) {
+        return kw_fail(err, KW_ILLEGAL, "problem: the epilogue's steps read %d tensors; they read at most %d", extras, KW_EXTRA_MAX);
+    }
+    kw_status status = check_zero_points(epilogue, op, dtype, err);
+    return status ? status : check_bias_gradient(epilogue, op, dtype, err);
 }
 
 /* --- meaning --- */
@@ -328,7 +365,8 @@ double kw_epilogue_step_value(const kw_epilogue_step *step, double v, double t) 
         return v * 0.5 * (1 + tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
     case KW_EPILOGUE_HARDSWISH:
         return v * fmin(fmax(v + 3, 0), 6) / 6;
-    case KW_EPILOGUE_ZERO_X: /* it is in the sums */
+    case KW_EPILOGUE_ZERO_X:        /* it is in the sums */
+    case KW_EPILOGUE_BIAS_GRADIENT: /* it is beside them */
     case KW_EPILOGUE_OP_COUNT:
         break;
     }
@@ -388,6 +426,10 @@ void kw_epilogue_apply(kw_epilogue_value *v, const kw_problem *problem, const vo
     }
     for (int32_t i = 0; i < epilogue->count; i++) {
         const kw_epilogue_step *step = &epilogue->step[i];
+        if (step->op == KW_EPILOGUE_BIAS_GRADIENT) {
+            next++;
+            continue;
+        }
         const int64_t places[] = {
             [KW_EXTRA_NONE] = 0, [KW_EXTRA_ONE] = 0, [KW_EXTRA_CHANNEL] = channel, [KW_EXTRA_ROW] = row, [KW_EXTRA_ALL] = index};
         kw_extra_shape shape = infos[step->op].shape;

@@ -13,7 +13,7 @@ typedef enum kw_extra_shape { KW_EXTRA_NONE = 0, KW_EXTRA_ONE, KW_EXTRA_CHANNEL,
 typedef struct kw_epilogue_info {
     const char *name;
     kw_extra_shape shape;
-    bool adds;           /* its tensor to the value; else it multiplies */
+    bool adds;           /* its tensor to the value; else it multiplies, or writes */
     int params;          /* that a text may give behind colons, after the type */
     double low[2];       /* each where a text does not; NAN: it must */
     const char *formula; /* for people */
@@ -22,19 +22,23 @@ typedef struct kw_epilogue_info {
 
 const kw_epilogue_info *kw_epilogue_info_of(kw_epilogue_op op);
 
-/* Whether it says nothing; whether sums are written as they are, though zero_x may have entered them. */
+/* Whether it says nothing; whether sums are written as they are, though zero_x may have entered them, or bias_gradient stand beside them. */
 bool kw_epilogue_is_none(const kw_epilogue *epilogue);
 bool kw_epilogue_is_bare(const kw_epilogue *epilogue);
 /* Its step zero_x, which is the first and has the first tensor; NULL: it has none. The tensor's value, 0 without one. */
 const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue);
 double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]);
+/* Its step bias_gradient, which is the first and whose tensor, the first, is written; NULL: it has none. */
+const kw_epilogue_step *kw_epilogue_bias_gradient(const kw_epilogue *epilogue);
+/* Whether the step leaves each value as it is: what it asks for is done elsewhere. */
+bool kw_epilogue_step_is_silent(const kw_epilogue_step *step);
 /* Of normalized ones; the result's type is another matter. */
 bool kw_epilogue_same_steps(const kw_epilogue *a, const kw_epilogue *b);
 /* Copies what means something into a zeroed one. */
 void kw_epilogue_normalize(kw_epilogue *to, const kw_epilogue *from);
 
-/* The steps' tensors, each in turn, as a problem's or a config's text does not know their sizes. */
-static inline bool kw_epilogue_step_reads(const kw_epilogue_step *step) {
+/* Whether it has a tensor. */
+static inline bool kw_epilogue_step_has_tensor(const kw_epilogue_step *step) {
     return kw_epilogue_info_of(step->op)->shape != KW_EXTRA_NONE;
 }
 

@@ -300,7 +300,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
     kw_word value = {scan.at ? scan.at : word.at, scan.at ? (size_t)(scan.end - scan.at) : 0};
     if (kw_word_is(name, "--dir")) {
         all->directed = true;
-        all->attribute.bias |= kw_word_is(value, "FWD_B"); /* fp32 where --bia-dt says no other */
+        all->attribute.bias |= kw_word_is(value, "FWD_B") || kw_word_is(value, "BWD_WB"); /* fp32 where --bia-dt says no other */
         all->op = (kw_op)find_value(directions, value);
         return all->op < KW_OP_COUNT
                    ? KW_OK

@@ -174,9 +174,11 @@ static kw_status take_zero_points(kw_problem *problem, kw_word text, bool behind
 }
 
 kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *said, kw_error *err) {
-    kw_status status = said->zero_points.at ? take_zero_points(problem, said->zero_points, false, err) : KW_OK;
+    bool gradient = said->bias && problem->op == KW_CONV_BWD_WEIGHT;
+    kw_status status = gradient ? kw_import_step(problem, KW_EPILOGUE_BIAS_GRADIENT, said->bias_dtype, 0, 0, err) : KW_OK;
+    status = status || !said->zero_points.at ? status : take_zero_points(problem, said->zero_points, false, err);
     status = status || !said->scales.at ? status : take_scales(problem, said->scales, false, err);
-    if (!status && said->bias) {
+    if (!status && said->bias && !gradient) {
         status = kw_import_step(problem, KW_EPILOGUE_BIAS, said->bias_dtype, 0, 0, err);
     }
     kw_word post_ops = said->post_ops.at ? said->post_ops : (kw_word){"", 0}, word;

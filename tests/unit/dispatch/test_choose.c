@@ -390,7 +390,7 @@ static void equal_times_are_decided_by_name(void **state) {
 /* A line of prose is put together again from each record. */
 typedef struct retelling {
     kw_text text;
-    int kinds[KW_EXPLAIN_NOISE + 1], left;
+    int kinds[KW_EXPLAIN_PASSES + 1], left;
 } retelling;
 
 static bool retell(void *user, const kw_explanation *e) {

@@ -101,6 +101,27 @@ static void *result_of(const run *r) {
     return result == KW_X ? r->tensors.x : result == KW_W ? r->tensors.w : r->tensors.y;
 }
 
+/* The gradient of the bias: sums of y. */
+static void compare_bias(const run *r, const char *what) {
+    int64_t extent[KW_AXES_MAX], stride[KW_AXES_MAX];
+    kw_problem_axes(extent, stride, &r->problem, KW_Y);
+    for (int64_t c = 0; c < extent[1]; c++) {
+        double expected = 0, magnitude = 0, got = kw_dtype_load(r->extras[0].dtype, r->tensors.extra[0], c);
+        for (int64_t n = 0; n < extent[0]; n++) {
+            for (int64_t i = 0; i < extent[2] * extent[3]; i++) {
+                int64_t at = n * stride[0] + c * stride[1] + i / extent[3] * stride[2] + i % extent[3] * stride[3];
+                double value = kw_dtype_load(r->problem.dtype, r->tensors.y, at);
+                expected += value;
+                magnitude += fabs(value);
+            }
+        }
+        if (!(fabs(got - expected) <= 1e-5 * magnitude + (r->extras[0].dtype == KW_BF16 ? 0.005 * fabs(expected) : 0))) {
+            fail_msg("%s by %s: the gradient of the bias, channel %lld, is %g, expected %g", what, kw_plan_config(r->plan), (long long)c,
+                     got, expected);
+        }
+    }
+}
+
 /* extras: what they held when the run began. */
 static void compare(const run *r, const void *const extras[KW_EXTRA_MAX], const char *what) {
     const void *const all[KW_TENSOR_COUNT] = {r->tensors.x, r->tensors.w, r->tensors.y};
@@ -125,6 +146,9 @@ static void compare(const run *r, const void *const extras[KW_EXTRA_MAX], const 
             fail_msg("%s by %s: element %lld is %g, expected %g", what, kw_plan_config(r->plan), (long long)i, got, expected);
         }
     }
+    if (kw_epilogue_bias_gradient(&r->problem.epilogue)) {
+        compare_bias(r, what);
+    }
 }
 
 static const char *const problems[] = {
@@ -145,6 +169,8 @@ static const char *const problems[] = {
     "conv_bwd_data fp32 n2 g6 c6 k12 i9x7 f3x3 s2x2 p1x1 ldxw7 ldyh99 epilogue=scale_row+add",
     "conv_bwd_data bf16 nchw n2 c6 k8 i9x7 f3x3 p1x1 ldxc72 ldxh8 ldyn700",
     "conv_bwd_weight fp32 nchw n2 c6 k8 i9x7 f3x3 p1x1 ldxn500 ldyh8",
+    "conv_bwd_weight fp32 n2 c6 k19 i9x7 f3x3 p1x1 epilogue=bias_gradient",
+    "conv_bwd_weight bf16 nchw n2 g2 c6 k8 i9x7 f3x3 p1x1 epilogue=bias_gradient:bf16+add:fp32",
     "conv_bwd_weight fp16 ndhwc n2 g6 c6 k6 i3x5x4 f3x3x3 p1x1x1 ldxw7 ldxd200 ldyn999",
     "conv_fwd int8 n3 c8 k8 i5x5 f1x1 ldxn8 ldxw24 out=int8 epilogue=scale_channel",
     "conv_fwd bf16 nchw n2 c6 k8 i9x7 f3x3 p1x1 out=fp16 epilogue=bias:fp16+hardswish",

@@ -33,6 +33,8 @@ static void text_says_what_was_read(void **state) {
         {"gemm int8 m2 n3 k4 out=s8 epilogue=zero_x+scale+zero_y:s8",
          "gemm int8 rcr b1 m2 n3 k4 out=int8 epilogue=zero_x:int32+scale:fp32+zero_y:int8"},
         {"gemm int8 x=int8 m2 n3 k4", "gemm int8 rcr b1 m2 n3 k4"},
+        {"conv_bwd_weight bf16 c8 k8 i9 f3 epilogue=bias_gradient+add",
+         "conv_bwd_weight bf16 nwgc n1 g1 c8 k8 i9 f3 s1 p0 d1 epilogue=bias_gradient:fp32+add:bf16"},
         {"x=uint8 out=u8 gemm int8 m2 n3 k4 epilogue=scale+add",
          "gemm int8 rcr b1 m2 n3 k4 x=uint8 out=uint8 epilogue=scale:fp32+add:uint8"},
     };
@@ -96,6 +98,12 @@ static void bad_text_is_refused(void **state) {
         {"gemm int8 m4 n4 k4 epilogue=zero_x:fp32", "use int32, int8 or uint8"},
         {"gemm int8 m4 n4 k4 out=fp32 epilogue=zero_y", "add out=int8 or out=uint8"},
         {"conv_bwd_data int8 n1 c8 k8 i9x9 f3x3 epilogue=zero_x", "not for conv_bwd_data of int8"},
+        {GEMM " epilogue=bias_gradient", "step bias_gradient is for conv_bwd_weight of floating point, not for gemm of bf16"},
+        {"conv_bwd_weight int8 c8 k8 i9 f3 epilogue=bias_gradient", "not for conv_bwd_weight of int8"},
+        {"conv_bwd_weight fp32 c8 k8 i9 f3 epilogue=add+bias_gradient", "bias_gradient is step 2 of the epilogue; it stands first, once"},
+        {"conv_bwd_weight fp32 c8 k8 i9 f3 epilogue=bias_gradient+bias_gradient", "it stands first, once"},
+        {"conv_bwd_weight fp32 c8 k8 i9 f3 epilogue=bias_gradient:bf16", "is bf16 in a problem of fp32; use fp32"},
+        {"conv_bwd_weight bf16 c8 k8 i9 f3 epilogue=bias_gradient:fp16", "use fp32 or bf16"},
         {GEMM " x=uint8", "x has another type in int8 x=uint8 alone"},
         {GEMM " x=uint9", "is no type; use x=uint8"},
         {"gemm bf16 m4 n4 k4 fpmath=tf32", "fpmath=tf32 of bf16: only elements of fp32"},
@@ -213,6 +221,7 @@ static void steps_mean_what_the_header_says(void **state) {
         {{KW_EPILOGUE_HARDSWISH, KW_FP32, 0, 0}, 5, 0, 5},
         {{KW_EPILOGUE_ZERO_X, KW_INT32, 0, 0}, 3, 4, 3},
         {{KW_EPILOGUE_ZERO_Y, KW_INT32, 0, 0}, 3, -4, -1},
+        {{KW_EPILOGUE_BIAS_GRADIENT, KW_FP32, 0, 0}, 3, 4, 3},
     };
     bool seen[KW_EPILOGUE_OP_COUNT] = {false};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -273,6 +273,10 @@ static void benchdnn_lines_are_read(void **state) {
         {"mb1_ic3iw20_oc4ow20_kw5_pw2_n\"alexnet:conv1\"*2", "conv_fwd fp32 nwgc n1 g1 c3 k4 i20 f5 s1 p2 d1"},
         {"./benchdnn --conv --mode=P --dir=BWD_W --dt=f16 --stag=axb --dtag=axb mb4ic8id9oc8kd3_pd1dd1",
          "conv_bwd_weight fp16 ndhwgc n4 g1 c8 k8 i9x9x9 f3x3x3 s1x1x1 p1x1x1 d2x2x2"},
+        {"--dir=BWD_WB --dt=bf16 ic8ih9oc8kh3",
+         "conv_bwd_weight bf16 nhwgc n2 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1 epilogue=bias_gradient:fp32"},
+        {"--dir=BWD_WB --dt=bf16 --bia-dt=bf16 ic8ih9oc8kh3",
+         "conv_bwd_weight bf16 nhwgc n2 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1 epilogue=bias_gradient:bf16"},
         {"--dt=s8 ic1ih1oc1kh1", "conv_fwd int8 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 out=int8"},
         {"--dir=FWD_B --dt=bf16 --attr-post-ops=relu+sum:0.5+add:f32:per_tensor+mul:bf16:per_oc+mul:f32:common ic1ih1oc1kh1",
          "conv_fwd bf16 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 "
