@@ -73,7 +73,7 @@ static bool fill_extras(layer *l) {
     kw_extra extras[KW_EXTRA_MAX];
     kw_problem_extras(extras, &l->problem);
     for (int step = 0, i = 0; step < epilogue->count; step++) {
-        if (kw_epilogue_step_reads(&epilogue->step[step])) {
+        if (kw_epilogue_step_has_tensor(&epilogue->step[step])) {
             size_t size = (size_t)extras[i].elements * kw_dtype_size(extras[i].dtype);
             if (!(l->extra[i] = aligned_alloc(64, (size + 127) / 64 * 64))) {
                 return false;
