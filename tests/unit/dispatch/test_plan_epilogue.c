@@ -14,17 +14,21 @@ typedef struct world {
     kw_context *context;
 } world;
 
-static int setup(void **state) {
-    world *w = calloc(1, sizeof *w);
+static void open_context(world *w, const char *device) {
     char cache[2 * SCRATCH_MAX], data[2 * SCRATCH_MAX];
     kw_error err = {0};
-    scratch_make(w->folder);
     scratch_path(cache, w->folder, "cache");
     scratch_path(data, w->folder, "data");
-    assert_ok(kw_context_open(&w->context, "cpu",
+    assert_ok(kw_context_open(&w->context, device,
                               &(kw_context_options){.size = sizeof(kw_context_options), .threads = 2, .cache_dir = cache, .data_dir = data},
                               &err),
               &err);
+}
+
+static int setup(void **state) {
+    world *w = calloc(1, sizeof *w);
+    scratch_make(w->folder);
+    open_context(w, "cpu");
     *state = w;
     return 0;
 }
@@ -194,6 +198,30 @@ static void each_problem_is_answered_rightly(void **state) {
     }
 }
 
+/* Nothing of a run is left for the next: on GPUs sums of the bias begin when all launches before them are done, each time. The memory of
+ * emulated GPUs is the caller's as well. */
+static void a_plan_runs_again_with_other_data(void **state) {
+    static const char *const devices[] = {"cpu", "emu:sm_90", "emu:gfx942", "emu:gfx1100"};
+    static const char *const texts[] = {"conv_bwd_weight bf16 n2 c40 k72 i9x7 f3x3 p1x1 epilogue=bias_gradient",
+                                        "conv_bwd_weight fp16 nchw n2 c16 k24 i5x6 f3x3 p1x1 epilogue=bias_gradient:fp16+scale"};
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        world w = *(const world *)*state;
+        open_context(&w, devices[i]);
+        for (size_t t = 0; t < sizeof texts / sizeof *texts; t++) {
+            run r = open_run(&w, texts[t], KW_PREDICT);
+            for (uint32_t seed = 0; seed < 3; seed++) {
+                kw_error err = {0};
+                fill(r.problem.dtype, r.tensors.x, kw_problem_elements(&r.problem, KW_X), 10 + seed);
+                fill(r.problem.dtype, r.tensors.y, kw_problem_elements(&r.problem, KW_Y), 20 + seed);
+                assert_ok(kw_plan_run(r.plan, &r.tensors, NULL, &err), &err);
+                compare(&r, r.tensors.extra, devices[i]);
+            }
+            close_run(&r);
+        }
+        kw_context_close(&w.context);
+    }
+}
+
 /* The residual that is added may be the result's own memory. */
 static void a_residual_may_be_the_result(void **state) {
     static const char *const texts[] = {"gemm fp32 m61 n47 k29 epilogue=add+relu",
@@ -308,6 +336,7 @@ static void epilogues_are_told_apart(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_problem_is_answered_rightly),
+        cmocka_unit_test(a_plan_runs_again_with_other_data),
         cmocka_unit_test(a_residual_may_be_the_result),
         cmocka_unit_test(groups_of_rows_are_products_of_their_own),
         cmocka_unit_test(ends_that_cannot_be_are_told),
