@@ -335,12 +335,9 @@ static void epilogues_are_told_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_problem_is_answered_rightly),
-        cmocka_unit_test(a_plan_runs_again_with_other_data),
-        cmocka_unit_test(a_residual_may_be_the_result),
-        cmocka_unit_test(groups_of_rows_are_products_of_their_own),
-        cmocka_unit_test(ends_that_cannot_be_are_told),
-        cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(each_problem_is_answered_rightly), cmocka_unit_test(a_plan_runs_again_with_other_data),
+        cmocka_unit_test(a_residual_may_be_the_result),     cmocka_unit_test(groups_of_rows_are_products_of_their_own),
+        cmocka_unit_test(ends_that_cannot_be_are_told),     cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(epilogues_are_told_apart),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
