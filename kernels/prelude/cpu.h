@@ -210,15 +210,57 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, (kw_vf) __builtin_conver
 KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, v); } /* sums of 32 bits as they are */
 #endif
 
+/* --- tails: the first so many elements of a vector --- */
+#if KW_LANES == 16 /* AVX-512 has masks: lanes that are left out are neither read nor written */
+typedef kw_u16 kw_lanes_mask;
+KW_INLINE kw_lanes_mask kw_first_lanes(kw_i64 count) { return (kw_lanes_mask)(count >= KW_LANES ? 0xffff : (1 << count) - 1); }
+KW_INLINE void kw_put_lanes(void *p, kw_vf v, kw_lanes_mask mask) {
+    __asm__("vmovups %1, %0%{%2%}" : "+m"(*(kw_vf_u *)p) : "v"(v), "Yk"(mask));
+}
+KW_INLINE kw_vf kw_get_lanes(const void *p, kw_lanes_mask mask) {
+    kw_vf v;
+    __asm__("vmovups %1, %0%{%2%}%{z%}" : "=v"(v) : "m"(*(const kw_vf_u *)p), "Yk"(mask));
+    return v;
+}
+/* The same of 16-bit elements. */
+KW_INLINE void kw_put_halves(void *p, kw_vh h, kw_lanes_mask mask) {
+    __asm__("vmovdqu16 %1, %0%{%2%}" : "+m"(*(kw_vh_u *)p) : "v"(h), "Yk"(mask));
+}
+KW_INLINE kw_vh kw_get_halves(const void *p, kw_lanes_mask mask) {
+    kw_vh h;
+    __asm__("vmovdqu16 %1, %0%{%2%}%{z%}" : "=v"(h) : "m"(*(const kw_vh_u *)p), "Yk"(mask));
+    return h;
+}
+#endif
+
 #if KW_STORAGE != 3
 /* The first count (0..KW_LANES) elements; the other lanes load as zero and are not stored. */
 KW_INLINE kw_vf kw_load_tail(const void *p, kw_i64 count) {
+#if KW_LANES == 16 && KW_STORAGE == 0
+    return kw_get_lanes(p, kw_first_lanes(count));
+#elif KW_LANES == 16 && KW_STORAGE <= 2
+    return kw_widen(kw_get_halves(p, kw_first_lanes(count)));
+#else
     kw_vf v = {0};
     if (count >= KW_LANES) return kw_load_x(p);
     for (kw_i64 i = 0; i < count; i++)
         v[i] = kw_load_1((const char *)p + KW_BYTES * i);
     return v;
+#endif
 }
+#endif
+#if KW_LANES == 16 && !KW_EPILOGUE
+KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
+#if KW_OUT_BYTES == 4
+    kw_store_x(&v, v);
+    kw_put_lanes(p, v, kw_first_lanes(count));
+#else
+    kw_vh h;
+    kw_store_x(&h, v);
+    kw_put_halves(p, h, kw_first_lanes(count));
+#endif
+}
+#elif KW_STORAGE != 3
 KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
     if (count >= KW_LANES) {
         kw_store_x(p, v);

@@ -85,23 +85,29 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
     }
 }
 #else
-/* Writes what exists of a tile, from spill. A vector that is not whole is written by its halves, quarters and so on. */
+/* Writes what exists of a tile, from spill. A vector that is not whole is written by a mask, or by its halves, quarters and so on. */
 static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
-    char bytes[KW_LANES * KW_OUT_BYTES];
-    for (kw_i64 pixel = 0; pixel < job->rows * KW_TILE_COLS; pixel++) {
-        const char *from = job->spill + pixel * KW_STEP_BYTES;
-        char *to = job->out + pixel / KW_TILE_COLS * job->out_row + pixel % KW_TILE_COLS * job->out_pixel;
-        kw_i64 left = pixel % KW_TILE_COLS < job->cols ? kw_min(job->channels, KW_BLOCK) : 0;
-        for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_OUT_BYTES)
-            kw_store_x(to, kw_load(from));
-        if (left > 0) kw_store_x(bytes, kw_load(from));
-        from = bytes;
+    kw_i64 channels = kw_min(job->channels, KW_BLOCK);
+    for (kw_i64 row = 0; row < job->rows; row++) {
+        const char *pixel = job->spill + row * KW_TILE_COLS * KW_STEP_BYTES;
+        char *out = job->out + row * job->out_row;
+        for (kw_i64 col = 0; col < job->cols; col++, pixel += KW_STEP_BYTES, out += job->out_pixel) {
+            kw_i64 left = channels;
+            const char *from = pixel;
+            char *to = out;
+            for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_OUT_BYTES)
+                kw_store_x(to, kw_load(from));
 #if KW_LANES == 16
-        if (left & 8) __builtin_memcpy(to, from, 8 * KW_OUT_BYTES), to += 8 * KW_OUT_BYTES, from += 8 * KW_OUT_BYTES;
+            if (left > 0) kw_store_tail(to, kw_load(from), left);
+#else
+            char bytes[KW_LANES * KW_OUT_BYTES];
+            if (left > 0) kw_store_x(bytes, kw_load(from));
+            from = bytes;
+            if (left & 4) __builtin_memcpy(to, from, 4 * KW_OUT_BYTES), to += 4 * KW_OUT_BYTES, from += 4 * KW_OUT_BYTES;
+            if (left & 2) __builtin_memcpy(to, from, 2 * KW_OUT_BYTES), to += 2 * KW_OUT_BYTES, from += 2 * KW_OUT_BYTES;
+            if (left & 1) __builtin_memcpy(to, from, KW_OUT_BYTES);
 #endif
-        if (left & 4) __builtin_memcpy(to, from, 4 * KW_OUT_BYTES), to += 4 * KW_OUT_BYTES, from += 4 * KW_OUT_BYTES;
-        if (left & 2) __builtin_memcpy(to, from, 2 * KW_OUT_BYTES), to += 2 * KW_OUT_BYTES, from += 2 * KW_OUT_BYTES;
-        if (left & 1) __builtin_memcpy(to, from, KW_OUT_BYTES);
+        }
     }
 }
 #endif
@@ -307,6 +313,24 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
         __builtin_memcpy(to + KW_WORD * i, from + KW_BYTES * i, KW_BYTES * KW_LANES);
 #endif
     }
+#if KW_LANES == 16 && KW_STORAGE <= 2
+    if (i < count) {
+        kw_lanes_mask rest = kw_first_lanes(count - i);
+#if KW_WORD == 4
+        kw_vf v = kw_load_tail(from + KW_BYTES * i, count - i);
+        if (KW_WORD * (i + KW_LANES) <= room)
+            kw_put(to + KW_WORD * i, v);
+        else
+            kw_put_lanes(to + KW_WORD * i, v, rest);
+#else
+        kw_vh h = kw_get_halves(from + KW_BYTES * i, rest);
+        if (KW_WORD * (i + KW_LANES) <= room)
+            *(kw_vh_u *)(to + KW_WORD * i) = h;
+        else
+            kw_put_halves(to + KW_WORD * i, h, rest);
+#endif
+    }
+#else
     for (; i < count; i++) {
 #if KW_CONVERTS
         *(kw_f32_u *)(to + KW_WORD * i) = kw_load_1(from + KW_BYTES * i);
@@ -314,6 +338,7 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
         __builtin_memcpy(to + KW_WORD * i, from + KW_BYTES * i, KW_BYTES);
 #endif
     }
+#endif
     kw_fill_run(to, count, room);
 }
 

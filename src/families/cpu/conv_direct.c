@@ -164,6 +164,12 @@ static double summed_pairs(const cut *c, const kw_tile_work *work, const kw_tile
     return (double)(tile->rows == 1 ? c->height.products : c->height.tiled) * (double)c->width.tiled;
 }
 
+/* Bytes of a pixel that is copied by itself: whole lines where that takes at most a third more, so that its stores cross none. */
+static int64_t whole_lines(int64_t bytes) {
+    int64_t lines = kw_round_up(bytes, KW_LINE);
+    return 3 * lines <= 4 * bytes ? lines : bytes;
+}
+
 /* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. A strided forward
  * convolution would sum the pixels that its stride leaves out. */
 static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
@@ -178,7 +184,8 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
         c.pixel = facts->src * work->word;
         c.spare = 4; /* the last step of a row's last pixel may end behind it */
     } else {
-        c.pixel = kw_tile_pitch(4 * facts->steps, c.width.step, tile->cols);
+        int64_t bytes = 4 * facts->steps;
+        c.pixel = kw_tile_pitch(problem->conv.g > 1 ? whole_lines(bytes) : bytes, c.width.step, tile->cols);
     }
     cut flow = c;
     flow.flow = true;
