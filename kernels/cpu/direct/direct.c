@@ -256,6 +256,26 @@ static reader reader_of(const kw_kernel_args *a, const block *b) { return (void)
 static kw_i64 first_group(const reader *r) { return *r; }
 #endif
 
+/* Which positions a walk reads, by how far they are behind its first pixel's first tap, modulo the distance of its pixels: bit i for i
+ * of them. A stride that is wider than the filter leaves some out, which then are not copied. */
+static unsigned long long places_read(const kw_walk *w) {
+    unsigned long long places = w->src_step > 64 ? ~0ull : 0;
+    for (kw_i64 t = 0; t < w->taps && w->src_step <= 64; t++)
+        places |= 1ull << ((t * w->tap_src_step % w->src_step + w->src_step) % w->src_step);
+    return places;
+}
+
+static kw_i64 place_of(const kw_walk *w, kw_i64 position) { return ((position - w->src_start) % w->src_step + w->src_step) % w->src_step; }
+
+/* Copies the columns low..high-1 that are read. */
+static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 low, kw_i64 high, const char *from, char *to) {
+    unsigned long long places = places_read(w);
+    kw_i64 pixel = a->params.pixel, pitch = SRC_CHANNELS(a) * a->groups * KW_BYTES, place = place_of(w, low);
+    for (; low < high; low++, to += pixel, from += pitch, place = place + 1 == w->src_step ? 0 : place + 1) {
+        if (places >> (place & 63) & 1) kw_copy(to, from, SRC_CHANNELS(a), pixel);
+    }
+}
+
 static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
     kw_i64 channels = SRC_CHANNELS(a), pitch = channels * a->groups * KW_BYTES, pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
@@ -277,6 +297,11 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
         return;
     }
 #endif
+    /* Merged columns may be read behind the filter; of narrow pixels a row in one go is sooner copied than a part of it. */
+    if (!KW_MERGE && x->walk.src_step > x->walk.taps && channels * KW_BYTES >= KW_LINE) {
+        copy_places(a, &x->walk, low, high, from, to);
+        return;
+    }
     if (a->groups == 1 && pixel == channels * KW_WORD) { /* the whole row in one go */
         channels *= high - low;
         low = high - (high > low);
@@ -298,11 +323,13 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
     const kw_i64 *size = SRC_SIZE(a);
     kw_i64 channels = SRC_CHANNELS(a), slice;
     reader r = reader_of(a, b);
+    unsigned long long places = places_read(&y->walk);
     for (kw_i64 tz = 0; tz < b->axis[0].walk.taps; tz++) {
         if (!slice_of(a, b, tz, &slice)) continue;
         for (kw_i64 row = y->low; row < y->high; row++) {
             kw_i64 line = ((b->n * size[0] + slice) * size[1] + row) * size[2];
             char *at = to + (row - y->low) * a->params.row;
+            if (!(places >> (place_of(&y->walk, row) & 63) & 1)) continue;
             if (row < 0 || row >= size[1]) {
                 kw_pad(a, at, (x->high - x->low) * a->params.pixel);
             } else {
