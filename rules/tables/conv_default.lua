@@ -153,7 +153,9 @@ local function nvidia_points(arch, op, dtype)
     end
     for _, row in ipairs(bulk) do
         local more = { line = true, pipe = "tma", stages = row[3], explicit = 1, spec = "filter1x1_stride1_pad0" }
-        add(out, row[1], "8x1x1", { 64, row[2], 16 }, { 8, 8, 8 }, more)
+        local m, n, k = numbers(row[1])
+        local run = half and 8 or 4
+        add(out, m .. "x" .. n .. "x" .. k * run // 8, "8x1x1", { 64, row[2], 2 * run }, { run, run, run }, more)
     end
     return out
 end

@@ -45,7 +45,7 @@ local function tile_point(arch, dtype, layout, row, depth)
     }
 end
 
--- rows x columns, depth of a step, waves, columns of the instruction that four waves share, tiles in shared memory: 227 KiB at most.
+-- rows x columns, depth of a step in elements of 16 bits, waves, columns of the instruction that four waves share, tiles in shared memory: 227 KiB at most.
 local bulk_tiles = {
     { "128x256", 64, "8x1x1", 256, 4 }, { "256x128", 64, "8x1x1", 128, 4 }, { "128x128", 64, "8x1x1", 128, 6 }, { "128x128", 128, "8x1x1", 128, 3 },
     { "64x256", 64, "4x1x1", 256, 5 }, { "128x64", 64, "8x1x1", 64, 8 }, { "64x128", 64, "4x2x1", 64, 8 }, { "64x64", 128, "4x1x1", 64, 4 },
@@ -53,14 +53,14 @@ local bulk_tiles = {
 
 -- Copies by the hardware and instructions of four waves: where the depth is contiguous in both operands. C refuses them where the
 -- type or the architecture has none.
-local function bulk_points()
-    local out = {}
+local function bulk_points(width)
+    local out, run = {}, 16 // width
     for _, row in ipairs(bulk_tiles) do
         local m, n = numbers(row[1])
         local wm, wn = numbers(row[3])
         out[#out + 1] = {
-            layout = "rcr", tile_m = m, tile_n = n, tile_k = row[2], wave_m = wm, wave_n = wn, wave_k = 1, inst_m = 64, inst_n = row[4], inst_k = 16,
-            vec_a = 8, vec_b = 8, vec_c = 8, stages = row[5],
+            layout = "rcr", tile_m = m, tile_n = n, tile_k = 2 * row[2] // width, wave_m = wm, wave_n = wn, wave_k = 1, inst_m = 64, inst_n = row[4],
+            inst_k = 32 // width, vec_a = run, vec_b = run, vec_c = math.min(run, 8), stages = row[5],
         }
     end
     return out
@@ -108,7 +108,7 @@ local function default(arch, op, dtype, legal)
             end
         end
     end
-    for i, p in ipairs(bulk_points()) do
+    for i, p in ipairs(bulk_points(bytes[dtype])) do
         out[#out + 1] = bulk(p, {})
         if i <= 2 then
             out[#out + 1] = bulk(p, { persistent = 1 })
@@ -152,7 +152,7 @@ local function full(arch, op, dtype)
         add(layout, squares, 128, few)
         add(layout, slim, 64, few)
     end
-    for _, p in ipairs(bulk_points()) do
+    for _, p in ipairs(bulk_points(bytes[dtype])) do
         for _, how in ipairs({ {}, { epi = "default" }, { persistent = 1 }, { split_k = 0 }, { streamk = "tree", persistent = 1 } }) do
             out[#out + 1] = bulk(p, how)
         end
@@ -172,7 +172,7 @@ local function pool(arch, op, dtype, legal, named)
             end
         end
     end
-    for _, p in ipairs(bulk_points()) do
+    for _, p in ipairs(bulk_points(bytes[dtype])) do
         out[#out + 1] = bulk(p, {})
     end
     thin.joined(out, gather.products())

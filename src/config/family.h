@@ -62,6 +62,7 @@ typedef struct kw_map {
     int64_t extent[KW_MAP_RANK];     /* elements */
     int64_t stride[KW_MAP_RANK - 1]; /* bytes from element to element of axes 1, 2, ...; multiples of 16 */
     int32_t box[KW_MAP_RANK];        /* elements, 256 at most; the innermost a multiple of 16 bytes */
+    bool tf32;                       /* elements of fp32 may be rounded to tf32 as they are copied */
     bool swizzle;                    /* pieces of 16 bytes are exchanged in each 128 bytes, which a box then has innermost */
     /* An image: axes are channels, 1 to 3 spatial ones from the innermost on, images. A copy walks over pixels that the spatial axes
      * bound, box[1] of them; the other extents of the box are 1. */

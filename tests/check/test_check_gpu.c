@@ -105,6 +105,7 @@ static const row divisions[] = {
 };
 
 #define BULK "pipe=tma inst_m=64 inst_k=16 tile_k=64 vec_a=8 vec_b=8 vec_c=8 "
+#define BULK_TF32 "inst_k=8 tile_k=32 vec_a=4 vec_b=4 vec_c=4 " BULK
 #define POINTS "explicit=1 spec=filter1x1_stride1_pad0 "
 
 static const row bulk[] = {
@@ -119,6 +120,13 @@ static const row bulk[] = {
      "fp16",
      BULK POINTS "ndim=3 tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=2 epi=default",
      {"n1 g2 c272 k16 i3x5x6 f1x1x1"}},
+    {"b", "fp32 fpmath=tf32", BULK_TF32 "tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=2", {STEPS}},
+    {"b",
+     "fp32 fpmath=tf32",
+     "tile_k=64 " BULK_TF32 "tile_m=128 tile_n=256 wave_m=8 wave_n=1 inst_n=256 stages=2 epi=default persistent=1",
+     {STEPS}},
+    {"b", "fp32 fpmath=tf32", BULK_TF32 "tile_m=64 tile_n=256 wave_m=4 wave_n=2 inst_n=128 stages=3 split_k=2", {STEPS}},
+    {"nf", "fp32 fpmath=tf32", BULK_TF32 POINTS "tile_m=128 tile_n=64 wave_m=8 wave_n=1 inst_n=64 stages=3", {"n2 g3 c72 k48 i9x8 f1x1"}},
 };
 
 #define TURNS "tile_k=64 inst_m=64 inst_k=16 wave_n=1 vec_a=8 vec_b=8 vec_c=8 persistent=1 "
@@ -187,6 +195,7 @@ static const row groups_of_rows[] = {
     {"r", "fp32", "epi=default split_k=0", {0}},
     {"nr", "bf16", BULK "layout=rcr tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=2", {0}},
     {"nr", "fp16", BULK "layout=rcr tile_m=128 tile_n=128 wave_m=4 wave_n=2 inst_n=64 stages=3 epi=default persistent=1", {0}},
+    {"nr", "fp32 fpmath=tf32", BULK_TF32 "layout=rcr tile_m=64 tile_n=64 wave_m=4 wave_n=1 inst_n=64 stages=2", {0}},
     {"nr", "bf16", COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=4", {0}},
     {"nr", "fp16", PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=3", {0}},
     {"nr", "bf16", SPOTS COOPERATIVE "tile_m=128 tile_n=64 inst_n=64 stages=3", {0}},

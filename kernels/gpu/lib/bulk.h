@@ -5,8 +5,7 @@
  * with it. Round r of a stage waits for phase r of `full`, and to fill it again for phase r - 1 of `empty`; phases tell themselves apart
  * by their parity.
  *
- * A tile is cut along the depth into slabs of 64 elements; a slab has the rows of the first operand, 128 bytes each, then those of the
- * second. Rows and depths beyond the product come as zeros. The text that includes this gives
+ * A tile is cut along the depth into slabs of 128 bytes; a slab has the rows of the first operand, then those of the second. Rows and depths beyond the product come as zeros. The text that includes this gives
  *   kw_view           map[2], batch, row, col   of the operands' tensor maps: depth, row, batch (with KW_ROW_GROUPS the first has one) */
 #ifndef KW_BULK_H
 #define KW_BULK_H
@@ -20,7 +19,8 @@
 
 /* --- shared memory --- */
 
-#define KW_SLABS (KW_TILE_K / KW_SLAB_ELEMENTS)
+#define KW_SLAB_DEPTHS (KW_SLAB_ROW_BYTES / KW_BYTES)
+#define KW_SLABS (KW_TILE_K / KW_SLAB_DEPTHS)
 #define KW_SLAB_BYTES_A (KW_TILE_M * KW_SLAB_ROW_BYTES)
 #define KW_SLAB_BYTES_B (KW_TILE_N * KW_SLAB_ROW_BYTES)
 #define KW_SLAB_BYTES (KW_SLAB_BYTES_A + KW_SLAB_BYTES_B)
@@ -59,7 +59,7 @@ KW_DEVICE void kw_steps_fetch(const kw_steps *s) {
         KW_UNROLL
         for (int slab = 0; slab < KW_SLABS; slab++) {
             char *to = kw_stage_at(s, step) + slab * KW_SLAB_BYTES;
-            int k = s->first + step * KW_TILE_K + slab * KW_SLAB_ELEMENTS;
+            int k = s->first + step * KW_TILE_K + slab * KW_SLAB_DEPTHS;
             kw_tensor_load3(to, v->map[KW_A], full, k, v->row, KW_OPERAND_BATCH(v, KW_A));
             kw_tensor_load3(to + KW_SLAB_BYTES_A, v->map[KW_B], full, k, v->col, KW_OPERAND_BATCH(v, KW_B));
         }
@@ -70,7 +70,7 @@ KW_DEVICE void kw_steps_fetch(const kw_steps *s) {
 KW_DEVICE void kw_step_multiply(kw_sums *sums, const kw_steps *s, int step) {
     KW_UNROLL
     for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
-        const char *a = kw_stage_at(s, step) + kk * KW_INST_K / KW_SLAB_ELEMENTS * KW_SLAB_BYTES + kk * KW_INST_K % KW_SLAB_ELEMENTS * 2;
+        const char *a = kw_stage_at(s, step) + kk * KW_INST_K / KW_SLAB_DEPTHS * KW_SLAB_BYTES + kk * KW_INST_K % KW_SLAB_DEPTHS * KW_BYTES;
         const char *b = a + KW_SLAB_BYTES_A;
         KW_UNROLL
         for (int i = 0; i < KW_REPEAT_M; i++) {

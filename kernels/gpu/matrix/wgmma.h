@@ -1,6 +1,7 @@
 /* wgmma.h: NVIDIA's matrix instruction of four waves, 64 x KW_INST_N, 32 bytes deep, sums in fp32 (of int8 in int32). Both operands come
  * from shared memory, where rows of the first (columns of the second) have 128 bytes of the depth, swizzled as bulk copies do it: 8 rows are
- * 1 KiB, and the next 8 follow. gpu/matrix/fragment.h says where a lane's sums stand. */
+ * 1 KiB, and the next 8 follow. gpu/matrix/fragment.h says where a lane's sums stand. Of fp32 the instruction takes tf32: it passes over the
+ * last 13 bits. */
 #ifndef KW_WGMMA_H
 #define KW_WGMMA_H
 
@@ -24,7 +25,8 @@ KW_DEVICE kw_u64 kw_wgmma_slabs(const char *at, int next) {
 #endif
 
 #if KW_EMU
-static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_INST_N, KW_INST_K, KW_A_BY_ROWS, KW_B_BY_ROWS};
+#define KW_EMU_TYPE (KW_IN == KW_FP32 ? KW_EMU_TF32 : KW_IN)
+static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_EMU_TYPE, KW_INST_M, KW_INST_N, KW_INST_K, KW_A_BY_ROWS, KW_B_BY_ROWS};
 #define kw_wgmma_sum(acc, a, b, add) kw_emu_self()->calls.wgmma(kw_emu_self(), &kw_emu_own_inst, (acc)->e, a, b, add)
 #define kw_wgmma(acc, a, b) kw_wgmma_sum(acc, a, b, 1)
 #define kw_wgmma_hold(acc) (void)0
@@ -48,6 +50,9 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_IN, KW_INST_M, KW_I
 #elif KW_IN == KW_FP16
 #define KW_WGMMA_TYPES "k16.f32.f16.f16"
 #define KW_WGMMA_TAIL ", 1, 1" KW_WGMMA_TURNED
+#elif KW_IN == KW_FP32
+#define KW_WGMMA_TYPES "k8.f32.tf32.tf32"
+#define KW_WGMMA_TAIL ", 1, 1"
 #elif KW_IN == KW_FP8
 #define KW_WGMMA_TYPES "k32.f32.e4m3.e4m3"
 #define KW_WGMMA_TAIL ", 1, 1"

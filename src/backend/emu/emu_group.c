@@ -1,5 +1,5 @@
-/* emu_group.c: matrix instructions of four waves (PTX, "wgmma.mma_async"), 64 x N x 16 of 16-bit elements or 64 x N x 32 of bytes of
- * floating point, with fp32 sums, operands from shared memory by descriptors. Written from NVIDIA's manual: what a descriptor says, where the 128-byte swizzle puts an element, which
+/* emu_group.c: matrix instructions of four waves (PTX, "wgmma.mma_async"), 64 x N x 16 of 16-bit elements, 64 x N x 32 of bytes of
+ * floating point or 64 x N x 8 of tf32, with fp32 sums, operands from shared memory by descriptors. Written from NVIDIA's manual: what a descriptor says, where the 128-byte swizzle puts an element, which
  * lane has which sum. Nothing of the kernel text is asked.
  *
  * A product reads shared memory and adds to its lanes' sums when it is waited for, which is as late as may be; from the moment that it is
@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { ROWS = 64, DEPTH_BYTES = 32, TURNED_DEPTH = 16, QUEUE_MAX = 1 << 10, PIECE = 16 };
-enum { BF16 = 1, FP16, FP8, BF8 }; /* as KW_IN */
+enum { BF16 = 1, FP16, FP8, BF8, TF32 = KW_EMU_TF32 }; /* as KW_IN */
 enum { NO_SWIZZLE = 0, SWIZZLE_128 = 1 };
 
 static kw_emu_group *group_of(const kw_emu_thread *self) {
@@ -102,7 +102,20 @@ static void end_reads(kw_emu_machine *m, int thread, const operand *o, int rows)
 typedef float floats __attribute__((vector_size(32), may_alias));
 
 static int bytes_of(int type) {
-    return type == FP8 || type == BF8 ? 1 : 2;
+    return type == FP8 || type == BF8 ? 1 : type == TF32 ? 4 : 2;
+}
+
+/* Of tf32 the last 13 bits are passed over. */
+static float element_at(const unsigned char *from, int type) {
+    uint32_t bits = 0;
+    memcpy(&bits, from, (size_t)bytes_of(type));
+    if (type != TF32) {
+        return kw_emu_widen(type, (uint16_t)bits);
+    }
+    float value;
+    bits &= 0xffffe000;
+    memcpy(&value, &bits, sizeof value);
+    return value;
 }
 
 /* Elements of rows r as to[r * row + k * deep]. */
@@ -112,11 +125,7 @@ static void gather_operand(const kw_emu_machine *m, const operand *o, int type, 
         const unsigned char *from = (const unsigned char *)m->lds + piece_of(o, i);
         for (int e = 0; e < each; e++) {
             int r = o->turned ? i / TURNED_DEPTH * 8 + e : i / 2, k = o->turned ? i % TURNED_DEPTH : i % 2 * each + e;
-            uint16_t element = from[e * bytes];
-            if (bytes > 1) {
-                element |= (uint16_t)(from[e * bytes + 1] << 8);
-            }
-            to[r * row + k * deep] = kw_emu_widen(type, element);
+            to[r * row + k * deep] = element_at(from + e * bytes, type);
         }
     }
 }
@@ -190,12 +199,13 @@ static bool reserve_products(kw_emu_group *group) {
 
 /* NULL, or the rule that a product breaks. */
 static const char *product_rejection(kw_emu_group *group, const kw_emu_inst *inst) {
-    bool types = inst->type >= BF16 && inst->type <= BF8, columns = inst->n % 8 == 0 && inst->n >= 8 && inst->n <= 256;
+    bool types = (inst->type >= BF16 && inst->type <= BF8) || inst->type == TF32,
+         columns = inst->n % 8 == 0 && inst->n >= 8 && inst->n <= 256;
     if (inst->m != ROWS || !types || !columns || inst->k * bytes_of(inst->type) != DEPTH_BYTES) {
         return "there is no such instruction";
     }
-    if (bytes_of(inst->type) == 1 && (inst->turned_a || inst->turned_b)) {
-        return "bytes are multiplied where the depth is contiguous";
+    if (bytes_of(inst->type) != 2 && (inst->turned_a || inst->turned_b)) {
+        return "all but 16-bit elements are multiplied where the depth is contiguous";
     }
     for (int lane = 1; lane < KW_EMU_GROUP; lane++) {
         if (group->a[lane] != group->a[0] || group->b[lane] != group->b[0]) {

@@ -142,11 +142,12 @@ static int launch_special(const kw_gpu_calls *calls, const kw_gpu_grid *grid, vo
     return own_cuda_context(calls)->cuLaunchKernelEx(&launch, function, parameters, NULL);
 }
 
-static int map_type(kw_dtype dtype) {
-    return dtype == KW_BF16   ? KW_CUDA_MAP_BFLOAT16
-           : dtype == KW_FP16 ? KW_CUDA_MAP_FLOAT16
-           : dtype == KW_FP32 ? KW_CUDA_MAP_FLOAT32
-                              : KW_CUDA_MAP_UINT8;
+static int map_type(const kw_map *map) {
+    return map->tf32               ? KW_CUDA_MAP_TFLOAT32
+           : map->dtype == KW_BF16 ? KW_CUDA_MAP_BFLOAT16
+           : map->dtype == KW_FP16 ? KW_CUDA_MAP_FLOAT16
+           : map->dtype == KW_FP32 ? KW_CUDA_MAP_FLOAT32
+                                   : KW_CUDA_MAP_UINT8;
 }
 
 /* Drivers up to CUDA 13.1 set a bit in maps of images below 128 KiB with which the copies fail. */
@@ -175,8 +176,8 @@ static int encode_image_map(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_
         step[i + 1] = (uint32_t)map->step[i];
     }
     int error = own_cuda_context(calls)->cuTensorMapEncodeIm2col(
-        to, map_type(map->dtype), (unsigned)map->rank, tensor, extent, stride, low, high, (uint32_t)map->box[0], (uint32_t)map->box[1],
-        step, 0, map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
+        to, map_type(map), (unsigned)map->rank, tensor, extent, stride, low, high, (uint32_t)map->box[0], (uint32_t)map->box[1], step, 0,
+        map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
     mend_small_image(to, calls, map);
     return error;
 }
@@ -195,8 +196,8 @@ static int encode_tensor_map(kw_gpu_map *to, const kw_gpu_calls *calls, const kw
             stride[i - 1] = (uint64_t)map->stride[i - 1];
         }
     }
-    return own_cuda_context(calls)->cuTensorMapEncodeTiled(to, map_type(map->dtype), (unsigned)map->rank, tensor, extent, stride, box, step,
-                                                           0, map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
+    return own_cuda_context(calls)->cuTensorMapEncodeTiled(to, map_type(map), (unsigned)map->rank, tensor, extent, stride, box, step, 0,
+                                                           map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */

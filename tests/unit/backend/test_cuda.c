@@ -177,6 +177,28 @@ static void a_map_is_told_to_the_driver_as_the_launch_describes_it(void **state)
     assert_int_equal(kw_cuda_driver.encode(&made, &calls.gpu, &map, &made), 0);
 }
 
+static int encode_fp32(kw_gpu_map *map, int type, unsigned rank, void *tensor, const uint64_t *extents, const uint64_t *strides,
+                       const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int promotion, int fill) {
+    (void)rank, (void)tensor, (void)extents, (void)strides, (void)box, (void)steps, (void)interleave, (void)swizzle, (void)promotion,
+        (void)fill;
+    memcpy(map, &type, sizeof type);
+    return 0;
+}
+
+static void only_a_map_that_permits_it_is_one_of_tf32(void **state) {
+    (void)state;
+    const kw_cuda_calls calls = {.cuTensorMapEncodeTiled = encode_fp32};
+    for (int permits = 0; permits < 2; permits++) {
+        const kw_map map = {
+            .tensor = KW_X, .dtype = KW_FP32, .rank = 3, .extent = {36, 8, 1}, .stride = {144, 1152}, .box = {32, 8, 1}, .tf32 = permits};
+        kw_gpu_map made;
+        int type;
+        assert_int_equal(kw_cuda_driver.encode(&made, &calls.gpu, &map, &made), 0);
+        memcpy(&type, &made, sizeof type);
+        assert_int_equal(type, permits ? KW_CUDA_MAP_TFLOAT32 : KW_CUDA_MAP_FLOAT32);
+    }
+}
+
 static int version_13_0(int *version) {
     *version = 13000;
     return 0;
@@ -223,6 +245,7 @@ int main(void) {
         cmocka_unit_test(more_shared_memory_than_a_block_gets_is_refused_with_both_numbers),
         cmocka_unit_test(kernels_with_bulk_copies_need_a_driver_that_encodes_maps),
         cmocka_unit_test(a_map_is_told_to_the_driver_as_the_launch_describes_it),
+        cmocka_unit_test(only_a_map_that_permits_it_is_one_of_tf32),
         cmocka_unit_test(the_map_of_an_image_says_where_its_pixels_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

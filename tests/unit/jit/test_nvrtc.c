@@ -284,6 +284,8 @@ static const struct {
      "wgmma.mma_async.sync.aligned.m64n128k16.f32.f16.f16"},
     {"tile_m=64 tile_n=64 tile_k=128 wave_m=4 wave_n=1 inst_n=64 epi=cshuffle stages=3", "bf16", 255, 3 * 32784,
      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16"},
+    {"tile_m=128 tile_n=256 tile_k=32 wave_m=8 wave_n=1 inst_n=256 epi=cshuffle stages=4", "fp32 fpmath=tf32", 168, 4 * 49168,
+     "wgmma.mma_async.sync.aligned.m64n256k8.f32.tf32.tf32"},
 };
 
 static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) {
@@ -300,11 +302,10 @@ static void bulk_kernels_hold_their_instructions_and_do_not_spill(void **state) 
         kw_blob blob;
         kw_jit_result built;
         kw_blob_facts facts;
-        kw_text_addf(
-            &line,
-            "gemm.mma gemm %s layout=rcr wave_k=1 inst_m=64 inst_k=16 pipe=tma sched=intrawave pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 "
-            "vec_c=8 preshuffle=0 wave_groups=1 persistent=0 split_k=1 streamk=off index=32 %s",
-            bulk[i].dtype, bulk[i].axes);
+        kw_text_addf(&line,
+                     "gemm.mma gemm %s layout=rcr wave_k=1 inst_m=64 pipe=tma sched=intrawave pad_m=1 pad_n=1 pad_k=1 vec_c=8 preshuffle=0 "
+                     "wave_groups=1 persistent=0 split_k=1 streamk=off index=32 %s %s",
+                     bulk[i].dtype, bulk[i].axes, strstr(bulk[i].dtype, "tf32") ? "inst_k=8 vec_a=4 vec_b=4" : "inst_k=16 vec_a=8 vec_b=8");
         if (kw_config_parse(&config, line.data, &err) || kw_source_make(&source, &config, jit.code, &err)) {
             fail_msg("%s: %s", line.data, err.text);
         }

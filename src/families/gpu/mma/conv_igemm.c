@@ -209,6 +209,7 @@ static bool igemm_tiles_counted(const kw_rule_case *c) {
 }
 
 static const kw_rule igemm_fits_rules[] = {
+    KW_MMA_PERMITS_RULE,
     {"ndim", "the problem has another number of spatial axes than ndim", igemm_ndim},
     {"few_phases", "a stride has more than 4096 phases, or with the filter's taps more than 2^20", few_phases},
     {"extents_counted", "extents, padding and dilated filter included, are at most 2^30", extents_counted},

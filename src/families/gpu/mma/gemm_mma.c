@@ -90,6 +90,7 @@ static bool gemm_tiles_counted(const kw_rule_case *c) {
 }
 
 static const kw_rule gemm_mma_fits_rules[] = {
+    KW_MMA_PERMITS_RULE,
     {"layout", "the config is for another layout than the problem's", gemm_layout},
     {"sizes_counted", "rows, columns and depth are counted in 31 bits", gemm_sizes_counted},
     {"whole_tiles", "m, n or k is no multiple of tile_m, tile_n or tile_k; pad_m=1, pad_n=1, pad_k=1 serve any", whole_tiles},

@@ -92,7 +92,16 @@ void kw_mma_decode(const kw_config *config, const kw_target *target, void *decod
 }
 
 double kw_mma_sum_error(const kw_config *config) {
-    return config->wants.tf32 ? 0x1.01p-10 : 0;
+    kw_mma mma = kw_mma_read(config, NULL);
+    return kw_mma_cuts_to_tf32(&mma) ? 0x1.01p-9 : mma.tf32 ? 0x1.01p-10 : 0;
+}
+
+bool kw_mma_cuts_to_tf32(const kw_mma *mma) {
+    return mma->dtype == KW_FP32 && kw_mma_shares_instruction(mma);
+}
+
+bool kw_mma_permits(const kw_rule_case *c) {
+    return !kw_mma_cuts_to_tf32(c->decoded) || c->problem->fpmath == KW_FPMATH_TF32;
 }
 
 bool kw_mma_shares_instruction(const kw_mma *mma) {

@@ -135,10 +135,15 @@ kw_mma kw_mma_read(const kw_config *config, const kw_target *target);
 /* The same as kw_family.decode. */
 void kw_mma_decode(const kw_config *config, const kw_target *target, void *decoded);
 
-/* kw_family.sum_error. Two elements that are rounded to tf32's 11 significant bits are off by 2^-11 of their magnitude each; tensor cores
- * cut a sum below fp32's last place besides. */
+/* kw_family.sum_error. Two elements that are rounded to tf32's 11 significant bits are off by 2^-11 of their magnitude each, cut by less than
+ * 2^-10; tensor cores cut a sum below fp32's last place besides. */
 double kw_mma_sum_error(const kw_config *config);
 
+/* Whether fp32 is multiplied by an instruction that passes over the last 13 bits of what lies in shared memory; and the rule for that. */
+bool kw_mma_cuts_to_tf32(const kw_mma *mma);
+bool kw_mma_permits(const kw_rule_case *c);
+#define KW_MMA_PERMITS_RULE                                                                                                                \
+    { "permits_tf32", "pipe=tma multiplies fp32 as tf32; the problem must permit it by fpmath=tf32", kw_mma_permits }
 /* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
 bool kw_mma_shares_instruction(const kw_mma *mma);
 /* Whether a tile's result leaves while the next tile comes in (kernels/gpu/lib/overlap.h): pipe=cooperative or pingpong. */
@@ -192,7 +197,7 @@ bool kw_mma_grid_is_counted(const kw_mma_grid *grid);
 #define KW_TILES_COUNTED_WHY "tiles of the result, times 128 parts of the depth, are counted in 31 bits"
 /* A tensor of 16-bit elements as bulk copies and stores see it: boxes of 64 elements innermost; stride: bytes of the two outer axes. */
 kw_map kw_mma_box_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], const int64_t stride[2], const int32_t box[3]);
-/* For pipe=tma, an operand of 16-bit elements as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from
+/* For pipe=tma, an operand as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from
  * one to the next. */
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);
 /* For pipe=cooperative and pingpong, the maps of a convolution (kernels/gpu/igemm/feed.h), and how many tiles and steps it has. */

@@ -111,7 +111,9 @@ kw_map kw_mma_box_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3],
 
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile) {
     int32_t inner = KW_SLAB_ROW_BYTES / (int32_t)kw_dtype_size(dtype);
-    return kw_mma_box_map(tensor, dtype, extent, (const int64_t[2]){row, batch}, (const int32_t[3]){inner, tile, 1});
+    kw_map map = kw_mma_box_map(tensor, dtype, extent, (const int64_t[2]){row, batch}, (const int32_t[3]){inner, tile, 1});
+    map.tf32 = dtype == KW_FP32; /* which the instruction cuts to that anyway */
+    return map;
 }
 
 void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second_rows, kw_launch *launch) {

@@ -69,13 +69,14 @@ static bool bulk_waves(const kw_rule_case *c) {
 
 static bool bulk_boxes(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return mma->pipe != KW_PIPE_TMA || (mma->tile[0] <= KW_BOX_ROWS && mma->tile[1] <= KW_BOX_ROWS && mma->tile[2] % KW_SLAB_ELEMENTS == 0);
+    return mma->pipe != KW_PIPE_TMA ||
+           (mma->tile[0] <= KW_BOX_ROWS && mma->tile[1] <= KW_BOX_ROWS && mma->tile[2] * mma->bytes % KW_SLAB_ROW_BYTES == 0);
 }
 
 /* Rows of a matrix whose depth is contiguous; a convolution has such ones where pixels are rows. */
 static bool bulk_operands(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16,
+    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16 || mma->dtype == KW_FP32,
          rows = mma->op == KW_GEMM || (mma->op == KW_CONV_FWD && mma->explicit_gemm);
     return mma->pipe != KW_PIPE_TMA ||
            (rows && types && mma->vec[0] * mma->bytes == KW_ACCESS_BYTES && mma->vec[1] * mma->bytes == KW_ACCESS_BYTES);
@@ -217,12 +218,15 @@ const kw_rule kw_mma_valid_rules[] = {
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
      "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and from the registers of 16, 32 and 96",
      instruction_is_used},
-    {"bulk_operands", "pipe=tma is for GEMM and conv_fwd with explicit=1, bf16 or fp16, in runs of 16 bytes: vec_a and vec_b must be 8",
+    {"bulk_operands",
+     "pipe=tma is for GEMM and conv_fwd with explicit=1, of bf16, fp16 or fp32 (as tf32), in runs of 16 bytes: vec_a and vec_b must be 8, "
+     "of fp32 4",
      bulk_operands},
     {"gather_operands", "pipe=gather is for bf16 or fp16, a depth of 64, in runs of 16 bytes: vec_a and vec_b must be 8", gather_operands},
     {"bulk_waves",
      "with pipe=tma and gather four waves along the rows share an instruction: wave_m is 4 or 8, and at most 8 waves multiply", bulk_waves},
-    {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 64 depths; tile_k must be a multiple of 64", bulk_boxes},
+    {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 128 bytes of the depth; tile_k must be a multiple of 64, of fp32 of 32",
+     bulk_boxes},
     {"overlap_operands",
      "pipe=cooperative and pingpong are for bf16 or fp16, and for fp8 or bf8 in products of layout=rcr; a step is 128 bytes deep, tile_m "
      "at most 256, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size; without epi=cshuffle vec_c is 1",

@@ -10,6 +10,7 @@
     "sched=intrawave epi=cshuffle pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 vec_c=8 stages=1 preshuffle=0 wave_groups=1 "                    \
     "persistent=0 split_k=1 streamk=off index=32"
 #define BULK "pipe=tma stages=4 wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
+#define BULK_TF32 "tile_k=32 inst_k=8 vec_a=4 vec_b=4 vec_c=4 " BULK
 #define GROUPS "wave_m=4 wave_n=1 inst_m=64 inst_n=128 "
 
 #define COOPERATIVE "pipe=cooperative stages=4 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1 "
@@ -34,6 +35,7 @@ static const rule_example igemm_examples[] = {
     {"", "conv_fwd fp16", "tile_m=64 tile_n=64 inst_m=16 inst_n=8 inst_k=16", "sm_90", NULL},
     {"bulk_operands", "conv_fwd fp16", BULK, "sm_90", NULL},
     {"", "conv_fwd fp16", "explicit=1 spec=filter1x1_stride1_pad0 " BULK, "sm_90", NULL},
+    {"permits_tf32", "conv_fwd fp32", "explicit=1 spec=filter1x1_stride1_pad0 " BULK_TF32, "sm_90", "conv_fwd fp32 n1 c64 k64 i8x8 f1"},
     {"", "conv_fwd fp16", "pipe=gather stages=4 " GROUPS, "sm_90", NULL},
     {"gather_operands", "conv_fwd fp16", "pipe=gather stages=4 vec_b=4 " GROUPS, "sm_90", NULL},
     {"", "conv_fwd fp16", COOPERATIVE, "sm_90", NULL},
@@ -187,6 +189,10 @@ static const rule_example gemm_examples[] = {
     {"arch_bulk", "gemm fp16", COOPERATIVE, "sm_80", NULL},
     {"lds", "gemm fp16", "stages=7 " COOPERATIVE, "sm_90", NULL},
     {"registers", "gemm fp16", "stages=3 " PINGPONG, "sm_90", NULL}, /* two blocks of a multiprocessor share its registers */
+    {"", "gemm fp32 fpmath=tf32", BULK_TF32, "sm_90", "gemm fp32 rcr m100 n96 k64 fpmath=tf32"},
+    {"permits_tf32", "gemm fp32", BULK_TF32, "sm_90", "gemm fp32 rcr m100 n96 k64"},
+    {"bulk_boxes", "gemm fp32", "tile_k=16 inst_k=8 vec_a=4 vec_b=4 " BULK, "sm_90", NULL},
+    {"bulk_operands", "gemm fp32", "tile_k=32 inst_k=8 " BULK, "sm_90", NULL},
     {"bulk_plain", "gemm fp16", "layout=rrr " BULK, "sm_90", NULL},
     {"arch_bulk", "gemm fp16", BULK, "sm_80", NULL},
     {"lds", "gemm fp16", "stages=8 " BULK, "sm_90", NULL},
