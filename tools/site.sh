@@ -22,18 +22,15 @@ rm -rf "$source"
 mkdir -p "$source"
 cp -r python/site/. docs "$source"
 sed -i 's#](\.\./\.\./\.\./docs/#](../docs/#g' "$source"/notebooks/*.md # docs lie beside them there
-"$env/bin/python" - >"$source/api.md" <<'PY'
-import kernelwright as kw
-
-print("# Python API\n\n```{eval-rst}\n.. currentmodule:: kernelwright\n")
-for name in kw.__all__:
-    if name.startswith("__"):
-        continue
-    value = getattr(kw, name)
-    kind = "autoexception" if isinstance(value, type) and issubclass(value, BaseException) else "autoclass" if isinstance(value, type) else "autofunction"
-    print(f".. {kind}:: {name}" + ("\n   :members:" if kind == "autoclass" else "") + "\n")
-print("```")
-PY
+"$env/bin/python" python/site/make_api.py "$source"
+# LightGBM, and a PyTorch where tools/long/torch.sh has installed one, for the notebooks that need them. What the site's environment has itself comes first.
+site=$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')
+rm -f "$site/torch.pth"
+if [ -x "$build/torch-env/bin/python" ]; then
+    "$build/torch-env/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])' >"$site/torch.pth"
+fi
+KW_LIGHTGBM=$(tools/lightgbm.sh library | cut -d ' ' -f 1)
+export KW_LIGHTGBM
 export XDG_CACHE_HOME="$build/python-cache" XDG_DATA_HOME="$build/python-cache/data" MPLCONFIGDIR="$env/matplotlib"
 "$env/bin/python" -m sphinx -q -W --keep-going -b html -d "$build/site-trees" "$source" "$build/site"
 echo "$build/site/index.html"

@@ -6,22 +6,41 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from ._native import Callback, Stop, Struct, checked, ffi, interruptible, lib, progress_of, text, to_dict
+from ._native import Callback, Stop, Struct, checked, dtype_number, ffi, interruptible, lib, progress_of, text, to_dict
 from ._plan import Plan, make_plan
 from ._problem import Problem
 from ._toolchain import announce
 
 
 class _Handle:
-    """The C context; plans and registries hold it, so that it closes behind the last of them."""
+    """The C context; plans and registries hold it, so that it closes behind the last of them.
+
+    What ends in a cycle ends in any order, so it is the one that owns registries: whoever goes first takes them along.
+    """
 
     def __init__(self, device: str, options: Struct, kept: list[Any]) -> None:
         announce(device)
         out = ffi.new("kw_context **")
         checked(lib.kw_context_open, out, device.encode(), options.c)
         self.c, self._kept = out[0], kept
+        self._registries: set[Any] = set()
+
+    def registry(self) -> Any:
+        """A new C registry of this context."""
+        out = ffi.new("kw_registry **")
+        checked(lib.kw_registry_create, out, self.c)
+        self._registries.add(out[0])
+        return out[0]
+
+    def end_registry(self, c: Any) -> None:
+        """Destroy one, unless that is done."""
+        if c in self._registries:
+            self._registries.discard(c)
+            lib.kw_registry_destroy(ffi.new("kw_registry **", c))
 
     def __del__(self) -> None:
+        for registry in list(getattr(self, "_registries", ())):
+            self.end_registry(registry)
         if getattr(self, "c", None):
             out = ffi.new("kw_context **", self.c)
             lib.kw_context_close(out)
@@ -118,6 +137,15 @@ class Context:
         out = ffi.new("kw_paths *")
         checked(lib.kw_context_paths, out, self._c)
         return to_dict(out[0])
+
+    def peak(self, dtype: str = "fp32") -> float:
+        """FLOP/s that the device reaches at most in a type, with the context's threads; measured when first asked for. 0 where it is unknown."""
+        return lib.kw_context_peak(self._c, dtype_number(dtype))
+
+    @property
+    def bandwidth(self) -> float:
+        """Bytes a second that one thread reads from memory at most, on a GPU a copy reads and writes; measured when first asked for. 0: unknown."""
+        return lib.kw_context_bandwidth(self._c)
 
     def plan(
         self,

@@ -8,10 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ._errors import FailedError
-from ._native import Stop, Struct, checked, ffi, interruptible, lib, owned, progress_of, text, to_dict
+from ._native import Stop, Struct, checked, dtype_number, ffi, interruptible, lib, op_number, owned, progress_of, text, to_dict
 from ._problem import Problem
 from ._program import PATH
-from ._space import dtype_number, op_number
 from ._table import Table
 
 

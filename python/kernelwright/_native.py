@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from . import _ffi
-from ._errors import Error, failure
+from ._errors import Error, MissingError, failure
 
 ffi: Any = _ffi.ffi
 lib: Any = _ffi.lib
@@ -101,6 +101,22 @@ def to_dict(struct: Any) -> dict[str, Any]:
     if fields is None:
         fields = _FIELDS[kind] = [(name, _reader(field.type)) for name, field in kind.fields if name != "size"]
     return {name: read(getattr(struct, name)) for name, read in fields}
+
+
+def op_number(name: str) -> int:
+    """kw_op by its word."""
+    out = ffi.new("kw_op *")
+    if not lib.kw_op_find(out, name.encode()):
+        raise MissingError(f"operation {name!r} is not known; use one of: {text(lib.kw_op_names())}")
+    return out[0]
+
+
+def dtype_number(name: str) -> int:
+    """kw_dtype by its word."""
+    out = ffi.new("kw_dtype *")
+    if not lib.kw_dtype_find(out, name.encode()):
+        raise MissingError(f"type {name!r} is not known; use one of: {text(lib.kw_dtype_names())}")
+    return out[0]
 
 
 class Stop:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ._context import Context, context
 from ._errors import Error, MissingError
-from ._native import Callback, Struct, checked, ffi, interruptible, lib, owned, progress_of, text, to_dict
+from ._native import Callback, Struct, checked, dtype_number, ffi, interruptible, lib, op_number, owned, progress_of, text, to_dict
 from ._plan import Plan
 from ._problem import Problem
 from ._table import Table
@@ -174,22 +174,6 @@ def problem_sets() -> list[str]:
     return owned(lib.kw_problems_names).split()
 
 
-def op_number(name: str) -> int:
-    """kw_op by its word."""
-    out = ffi.new("kw_op *")
-    if not lib.kw_op_find(out, name.encode()):
-        raise MissingError(f"operation {name!r} is not known; use one of: {text(lib.kw_op_names())}")
-    return out[0]
-
-
-def dtype_number(name: str) -> int:
-    """kw_dtype by its word."""
-    out = ffi.new("kw_dtype *")
-    if not lib.kw_dtype_find(out, name.encode()):
-        raise MissingError(f"type {name!r} is not known; use one of: {text(lib.kw_dtype_names())}")
-    return out[0]
-
-
 def problem_list(given: str | Problem | Iterable[str | Problem], dtype: str | None = None) -> list[Problem]:
     """Problems of a list's name, a line, or several of either."""
     if isinstance(given, Problem):
@@ -213,16 +197,14 @@ class Registry:
 
     def __init__(self, device: str | Context = "cpu", configs: Iterable[str | Config] = ()) -> None:
         self.context = device if isinstance(device, Context) else context(device)
-        out = ffi.new("kw_registry **")
-        checked(lib.kw_registry_create, out, self.context._c)
-        self._c = out[0]
-        self._handle = self.context._handle  # outlives this
+        self._handle = self.context._handle
+        self._c = self._handle.registry()
         for config in configs:
             self.add(config)
 
     def __del__(self) -> None:
         if getattr(self, "_c", None):
-            lib.kw_registry_destroy(ffi.new("kw_registry **", self._c))
+            self._handle.end_registry(self._c)
 
     def __len__(self) -> int:
         return lib.kw_registry_count(self._c)

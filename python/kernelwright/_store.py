@@ -6,10 +6,10 @@ import os
 from collections.abc import Iterable
 from typing import Any
 
-from ._native import Callback, Stop, Struct, checked, ffi, interruptible, lib, owned, progress_of, text, to_dict
+from ._native import Callback, Stop, Struct, checked, dtype_number, ffi, interruptible, lib, op_number, owned, progress_of, text, to_dict
 from ._problem import Problem
 from ._program import PATH
-from ._space import Config, configs as space_configs, dtype_number, op_number, problem_list
+from ._space import Config, configs as space_configs, problem_list
 from ._table import Table
 
 _OUTCOMES = [text(lib.kw_outcome_name(i)) for i in range(lib.KW_OUTCOME_COUNT)]

@@ -1,5 +1,7 @@
 """The site: docs/, the package's docstrings and notebooks (tools/site.sh)."""
 
+import importlib.util
+
 import kernelwright
 
 project, author = "Kernelwright", "Kernelwright"
@@ -15,5 +17,9 @@ suppress_warnings = ["myst.xref_missing", "myst.header"]
 nb_execution_mode = "cache"
 nb_execution_timeout = 240
 nb_execution_raise_on_error = True
+# PyTorch is large: where it is not, pages that need it are shown without what they print, and kernelwright.torch is read without running it.
+if not importlib.util.find_spec("torch"):
+    nb_execution_excludepatterns = ["notebooks/pytorch-faster*"]
+    autodoc_mock_imports = ["torch"]
 numpydoc_show_class_members = False
 autodoc_member_order = "bysource"

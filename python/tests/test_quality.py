@@ -35,7 +35,7 @@ def test_stubs_are_what_is_there(tmp_path):
 
 def test_docstrings():
     pytest.importorskip("numpydoc")
-    files = [str(path) for path in sorted(PACKAGE.glob("*.py"))]
+    files = [str(path) for path in sorted(PACKAGE.rglob("*.py"))]
     run(PACKAGE, "-m", "numpydoc", "lint", "--config", str(CONFIG.parent), *files)
 
 

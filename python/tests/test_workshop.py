@@ -1,5 +1,6 @@
 """Kernels, registries, stores and models: what Python adds is names; the numbers are the library's."""
 
+import gc
 import json
 import os
 import pathlib
@@ -193,6 +194,22 @@ def test_train_writes_a_model(tmp_path):
     report = kw.train(data, out=tmp_path / "m", folds=2, trees=20, rounds=-1, progress=seen.append)
     assert report["trees"] > 0 and seen and (tmp_path / "m" / "model.spec").exists()
     assert kw.evaluate(data, by=tmp_path / "m", in_sample=True).figures["mean"]["value"] > 0.5
+
+
+def test_contexts_and_registries_end_in_any_order(tmp_path):
+    for _ in range(3):
+        context = kw.Context(threads=1, wisdom_file="", data_dir=str(tmp_path))
+        registries = [kw.Registry(context, kw.configs(set="tiny")[:2]) for _ in range(3)]
+        cycle = [context, *registries]
+        cycle.append(cycle)
+        del context, registries, cycle
+        gc.collect()  # what lies in a cycle is ended in an order that nobody promises
+
+
+def test_what_a_machine_does_at_most(cpu):
+    assert cpu.peak("fp32") > 1e8 and cpu.bandwidth > 1e7
+    with pytest.raises(kw.MissingError, match="type 'fp31' is not known"):
+        cpu.peak("fp31")
 
 
 def test_devices_say_why_there_is_none():

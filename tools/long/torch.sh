@@ -35,4 +35,5 @@ test) ;;
 esac
 export XDG_CACHE_HOME="$env/cache" XDG_DATA_HOME="$env/cache/data" TORCHINDUCTOR_CACHE_DIR="$env/inductor"
 # PyTorch warns of itself, so warnings are no errors here.
-"$env/bin/python" -m pytest -o filterwarnings=default --rootdir python -c python/pyproject.toml -p no:cacheprovider python/tests_torch "${@:2}"
+"$env/bin/python" -m pytest -o filterwarnings=default --rootdir python -c python/pyproject.toml -p no:cacheprovider python/tests_torch \
+    "python/tests/test_notebooks.py::test_notebook[pytorch-faster]" "${@:2}"
