@@ -69,7 +69,9 @@ static void follow_axes(uint64_t *random, kw_problem *problem, const kw_config *
     kw_conv_dims *d = &problem->conv;
     kw_word spec = kw_config_axis_word(config, "spec"), order = kw_config_axis_word(config, "order");
     bool pointwise = strstr(config->family->name, "pointwise") || kw_word_is(spec, "filter1x1_stride1_pad0");
-    problem->layout = kw_word_is(order, "first") ? KW_CHANNELS_FIRST : config->family->is_reference ? problem->layout : KW_CHANNELS_LAST;
+    /* A CPU's kernels have launches for either order; of a GPU's that want pixels first the config says so. */
+    bool either = config->family->is_reference || config->family->kind == KW_KIND_CPU;
+    problem->layout = kw_word_is(order, "first") ? KW_CHANNELS_FIRST : either ? problem->layout : KW_CHANNELS_LAST;
     for (int axis = 3 - problem->ndim; axis < 3; axis++) {
         bool deep = axis == 0 && kw_config_axis(config, "filter_d", 0);
         const char *taps = axis == 1 ? "taps_h" : "taps_w";

@@ -209,6 +209,10 @@ static const char *const right[][2] = {
 #define STORES                                                                                                                             \
     BULK "#define SHARED 41984\n"                                                                                                          \
          "#define STORES 1\n"
+#define THREE                                                                                                                              \
+    STORES PIXELS "#define WRITE if (kw_thread() == 32) *word = 2;\n"                                                                      \
+                  "#define LAST kw_u32 *word = (kw_u32 *)(kw_lds + 41976); kw_barrier(); if (kw_thread() == 0) *word = 1; "                \
+                  "kw_barrier(); if (kw_wave() < 3) { if (*word == 77) args.y[0] = 0; "
 #define PIXELS "#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0, 0, 0)\n"
 #define LOW "#define LOW "
 #define PIXELS_FROM(low) LOW low "\n#define LOAD kw_tensor_pixels3(to, &args.map[0], full, s * 64, m0 + (LOW), 0, 0)\n"
@@ -280,6 +284,11 @@ static const fault faults[] = {
      AGAIN "kw_wave_barrier(); if (kw_thread() == 0) ((kw_u32 *)kw_lds)[768] = 2;\n", /* its own wave read last, the other one before */
      {"race in block 0: thread 0 writes shared memory", "that reads it"}},
     {"emu:sm_90", AGAIN "kw_barrier(); if (kw_thread() == 0) ((kw_u32 *)kw_lds)[768] = 2;\n", {0}},
+    /* Three waves read a word, and one writes it when it has met others: who read first and is left out is told, though two read after it. */
+    {"emu:sm_90", THREE "kw_waves_barrier(3, 96); WRITE }\n", {0}},
+    {"emu:sm_90",
+     THREE "if (kw_wave() != 2) kw_waves_barrier(3, 64); WRITE }\n",
+     {"race in block 0", "thread 32 writes shared memory", "nothing orders it with thread 9", "that reads it"}},
     {"emu:sm_90", BULK, {0}},
     {"emu:sm_90",
      BULK "#define EXPECT kw_mbar_arrive(full)\n",

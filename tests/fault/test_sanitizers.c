@@ -1,5 +1,6 @@
 /* test_sanitizers.c: what the sanitised builds and `make memcheck` look for, they find: a fault of each kind is planted in a child, which has to
  * end for it. Without this a flag that was lost would make all those runs pass. Built everywhere, a test of builds that look for something. */
+#include "base/container/arena.h"
 #include "support/kw_test.h"
 
 #include <pthread.h>
@@ -16,6 +17,14 @@ static void read_behind_the_end(void) {
     char *bytes = take(16);
     sink = bytes[16 + zero];
     free(bytes);
+}
+
+static void read_behind_a_piece(void) {
+    kw_arena arena = {0};
+    int *words = kw_arena_array(&arena, 3, sizeof *words);
+    const int *more = kw_arena_array(&arena, 3, sizeof *more);
+    sink = more[zero] + words[3 + zero];
+    kw_arena_drop(&arena);
 }
 
 static void read_what_was_freed(void) {
@@ -69,6 +78,7 @@ static const struct {
     int found_by;
 } faults[] = {
     {"a read behind the end", read_behind_the_end, ADDRESSES | UNSET},
+    {"a read behind a piece of an arena", read_behind_a_piece, ADDRESSES},
     {"a read of freed memory", read_what_was_freed, ADDRESSES | UNSET},
     {"a sum that overflows", overflow_a_sum, UNDEFINED},
     {"a shift by the word's size", shift_too_far, UNDEFINED},

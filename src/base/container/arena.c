@@ -1,4 +1,5 @@
-/* arena.c: a list of blocks, each twice the size of the one before it up to 1 MiB. */
+/* arena.c: a list of blocks, each twice the size of the one before it up to 1 MiB. Under AddressSanitizer every piece is a block of its own:
+ * what is read or written behind a piece is behind an allocation, and a test that refuses memory can refuse it for every piece. */
 #include "base/container/arena.h"
 
 #include <assert.h>
@@ -13,16 +14,20 @@ struct kw_arena_block {
     _Alignas(16) char data[];
 };
 
-enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
+#ifdef __SANITIZE_ADDRESS__
+enum { FIRST_BLOCK = 1, LARGEST_BLOCK = 1, ALIGNMENT = 1, BLOCK_A_PIECE = 1 };
+#else
+enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20, ALIGNMENT = 16, BLOCK_A_PIECE = 0 };
+#endif
 
 void *kw_arena_alloc(kw_arena *arena, size_t size) {
     if (size > SIZE_MAX / 2) {
         return NULL;
     }
-    size = (size + 15) & ~(size_t)15;
+    size = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     kw_arena_block *block = arena->last;
-    assert(!block || (block->used <= block->size && block->used % 16 == 0));
-    if (!block || block->size - block->used < size) {
+    assert(!block || (block->used <= block->size && block->used % ALIGNMENT == 0));
+    if (!block || BLOCK_A_PIECE || block->size - block->used < size) {
         size_t room = block && block->size < LARGEST_BLOCK ? 2 * block->size : block ? LARGEST_BLOCK : FIRST_BLOCK;
         if (room < size) {
             room = size;

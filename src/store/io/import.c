@@ -259,6 +259,15 @@ static kw_status import_ck(import *m, kw_ck_format format, const char *path, kw_
 
 /* --- all ------------------------------------------------------------------------------------------------------------------ */
 
+/* What is wrong with a file is said of its lines; of several files, the user must hear which. */
+static kw_status name_file(kw_status status, const char *path, kw_error *err) {
+    if (!err || strstr(err->text, path)) {
+        return status;
+    }
+    kw_error of_line = *err;
+    return kw_fail(err, status, "%.200s: %.250s", path, of_line.text);
+}
+
 kw_status kw_store_import(kw_store *store, const char *format, const char *path, const kw_row *defaults, kw_import_report *report,
                           kw_error *err) {
     kw_import_report unused = {0};
@@ -288,5 +297,5 @@ kw_status kw_store_import(kw_store *store, const char *format, const char *path,
     }
     free(rows);
     free(m);
-    return status;
+    return status == KW_MALFORMED || status == KW_ILLEGAL ? name_file(status, path, err) : status;
 }

@@ -2,6 +2,7 @@
 
 #include "backend/backend.h"
 #include "base/math.h"
+#include "base/os/clock.h"
 #include "config/isa.h"
 #include "support/kw_test.h"
 #include "support/fake_family.h"
@@ -253,6 +254,29 @@ static void every_unit_runs_once_and_stages_wait_for_each_other(void **state) {
         }
         cpu()->unload(device, &kernel);
         assert_null(kernel);
+        cpu()->close(&device);
+    }
+}
+
+/* A run by which each thread's own clock is read does all the work, and takes some time, which is no more than has passed. */
+static void time_alone_is_that_of_the_longest_share(void **state) {
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) {
+        kw_device *device = open_device(threads);
+        kw_kernel *kernel = load(device, 11);
+        kw_bound *bound = bind(device, kernel, COUNT_MAX);
+        for (int again = 0; again < 5; again++) {
+            arrays *a = make_arrays(again);
+            double ns = -1;
+            int64_t begin = kw_clock_ns();
+            assert_int_equal(cpu()->run_alone(bound, &a->memory, KW_RUN_ALL, &ns, NULL), KW_OK);
+            int64_t passed = kw_clock_ns() - begin;
+            assert_int_equal(wrong(a, COUNT_MAX, 11), 0);
+            assert_true(ns > 0 && ns <= (double)passed);
+            free(a);
+        }
+        cpu()->unbind(&bound);
+        cpu()->unload(device, &kernel);
         cpu()->close(&device);
     }
 }
@@ -556,6 +580,7 @@ int main(void) {
         cmocka_unit_test(memory_is_aligned_and_an_impossible_wish_is_refused),
         cmocka_unit_test(impossible_thread_counts_are_refused),
         cmocka_unit_test(every_unit_runs_once_and_stages_wait_for_each_other),
+        cmocka_unit_test(time_alone_is_that_of_the_longest_share),
         cmocka_unit_test(little_work_runs_on_one_thread),
         cmocka_unit_test(packing_can_be_left_out_or_done_alone),
         cmocka_unit_test(kernels_loaded_one_after_another_stay_apart),

@@ -3,6 +3,7 @@
 #include "support/kw_test.h"
 #include "support/scratch.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[SCRATCH_MAX], home[1024];
@@ -139,6 +140,37 @@ static void damage_is_found_and_rows_are_recovered(void **state) {
     expect(3, "db recover a.db --out b.db", "there already");
 }
 
+/* Whatever reads a store refuses a place where none is, by its name, and leaves the place as it was. */
+static void readers_refuse_what_is_no_store(void **state) {
+    (void)state;
+    static const char *const readers[] = {"db list %s",
+                                          "db count %s",
+                                          "db check %s",
+                                          "db export %s --out out.csv",
+                                          "db recover %s --out out.db",
+                                          "report %s",
+                                          "diff %s %s",
+                                          "prune %s --out out.txt",
+                                          "evaluate %s --selector single"};
+    scratch_write("empty.db", "", 0, 0644);
+    assert_int_equal(mkdir("folder.db", 0755), 0);
+    static const char *const places[] = {"missing.db", "empty.db", "folder.db"};
+    for (size_t i = 0; i < 3 * sizeof readers / sizeof *readers; i++) {
+        const char *reader = readers[i / 3], *place = places[i % 3];
+        kw_text line = {0};
+        for (const char *at = reader; *at; at++) {
+            bool named = at[0] == '%' && at[1] == 's';
+            kw_text_add_bytes(&line, named ? place : at, named ? strlen(place) : 1);
+            at += named;
+        }
+        int code = run(out, kw_text_string(&line));
+        if (!code || !strstr(out, place) || scratch_count(".", "out.") || scratch_count(".", "missing")) {
+            fail_msg("%s: exit code %d: %s", kw_text_string(&line), code, out);
+        }
+        kw_text_drop(&line);
+    }
+}
+
 /* Only whole lines of visible characters: what a terminal or a list shows has no other meaning. */
 static void expect_visible(int code, const char *line) {
     for (const unsigned char *at = (const unsigned char *)say(code, line); *at; at++) {
@@ -209,6 +241,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(seed_csv_needs_what_its_rows_do_not_say, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_cannot_be_true_is_told_with_its_line, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damage_is_found_and_rows_are_recovered, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(readers_refuse_what_is_no_store, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hostile_names_are_shown_and_guarded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bad_requests_are_told, set_up, tear_down),
     };

@@ -197,6 +197,40 @@ static void configs_run_only_where_the_machine_can(void **state) {
     assert_int_equal(kw_config_runs(&config, &other, NULL), KW_NO_KERNEL);
 }
 
+/* Of each way to multiply the types that it has, by instruction set. */
+static void types_are_multiplied_as_the_table_says(void **state) {
+    (void)state;
+    static const char *const floats = "fp32 bf16 fp16 fp8 bf8";
+    const struct {
+        int math, isa;
+        const char *types;
+    } rows[] = {
+        {KW_MATH_FMA, KW_ISA_AVX2, floats},       {KW_MATH_FMA, KW_ISA_AVX512, floats},      {KW_MATH_DP, KW_ISA_AVX2, "int8"},
+        {KW_MATH_DP, KW_ISA_AVX512, "bf16 int8"}, {KW_MATH_WIDE, KW_ISA_AVX2, "int8"},       {KW_MATH_WIDE, KW_ISA_AVX512, "int8"},
+        {KW_MATH_AMX, KW_ISA_AVX2, ""},           {KW_MATH_AMX, KW_ISA_AVX512, "bf16 int8"},
+    };
+    kw_family short_sums = wide;
+    short_sums.short_sums = true;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        kw_config config = {.family = &wide, .op = KW_CONV_FWD, .axis = {rows[i].isa, rows[i].math}};
+        kw_text types = {0};
+        for (int type = 0; type < KW_DTYPE_COUNT; type++) {
+            config.dtype = (kw_dtype)type;
+            config.family = &wide;
+            const kw_multiply *multiply = kw_config_multiply(&config);
+            if (multiply) {
+                assert_true(multiply->math == rows[i].math && multiply->isa == rows[i].isa && multiply->pair >= 1);
+                kw_text_addf(&types, "%s%s", types.size ? " " : "", kw_dtype_name(config.dtype));
+            }
+            config.family = &short_sums; /* has int8 by fma, too */
+            bool more = type == KW_INT8 && rows[i].math == KW_MATH_FMA;
+            assert_int_equal(kw_config_multiply(&config) != NULL, multiply || more);
+        }
+        assert_string_equal(kw_text_string(&types), rows[i].types);
+        kw_text_drop(&types);
+    }
+}
+
 static void a_config_serves_only_its_own_problems(void **state) {
     (void)state;
     kw_target target = {.backend = KW_BACKEND_CPU, .arch = "x86-64-v4-bf16"};
@@ -404,6 +438,7 @@ int main(void) {
         cmocka_unit_test(bad_text_is_refused_by_name),
         cmocka_unit_test(catalogs_keep_each_config_once_and_in_order),
         cmocka_unit_test(configs_run_only_where_the_machine_can),
+        cmocka_unit_test(types_are_multiplied_as_the_table_says),
         cmocka_unit_test(a_config_serves_only_its_own_problems),
         cmocka_unit_test(pitches_have_kernels_of_their_own),
         cmocka_unit_test(words_that_the_problem_does_not_want_are_named),

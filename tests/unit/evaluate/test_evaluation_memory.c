@@ -93,12 +93,23 @@ static kw_status remember(kw_error *err) {
     return status;
 }
 
+/* Long enough to have generations. One that gets all it asks for finds what the first did: nothing that was refused is passed over. */
 static kw_status search(kw_error *err) {
+    static char found[3][KW_CONFIG_TEXT_MAX];
+    static int64_t drawn;
     kw_search_report r;
     kw_search_options options = {
-        .size = sizeof(kw_search_options), .problem = &dataset.problem_groups[0].problem, .target = made_target, .budget = 20, .top = 3};
+        .size = sizeof(kw_search_options), .problem = &dataset.problem_groups[0].problem, .target = made_target, .budget = 160, .top = 3};
     kw_status status = kw_search(&options, &r, err);
     assert_true(status ? !r.results : r.count == 3);
+    for (size_t i = 0; i < r.count; i++) {
+        if (!drawn) {
+            snprintf(found[i], sizeof found[i], "%s", r.results[i].config);
+        }
+        assert_string_equal(r.results[i].config, found[i]);
+    }
+    assert_true(status || !drawn || drawn == r.drawn);
+    drawn = status ? drawn : r.drawn;
     kw_free(r.results);
     return status;
 }
@@ -107,15 +118,15 @@ static void want_of_memory_anywhere_is_told(void **state) {
     (void)state;
     static const struct {
         kw_status (*work)(kw_error *err);
-        long step;
-    } works[] = {{evaluate, 1}, {cover, 1}, {remember, 1}, {search, 37}};
+        long points; /* beyond the first 60 */
+    } works[] = {{evaluate, 1000}, {cover, 1000}, {remember, 1000}, {search, 60}};
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
         kw_error err = {0};
         asked = 0;
         assert_int_equal(works[w].work(&err), KW_OK);
         long all = asked;
         assert_true(all > 1);
-        for (long n = 0; n < all; n += n < 60 ? 1 : works[w].step) {
+        for (long n = 0; n < all; n += n < 60 ? 1 : all / works[w].points + 1) {
             granted = n;
             kw_status status = works[w].work(&err);
             granted = -1;

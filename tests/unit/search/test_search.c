@@ -1,6 +1,7 @@
 /* test_search.c: what a search finds can be had, is as good as what there is, and comes again. */
 #include "config/catalog.h"
 #include "support/made_rows.h"
+#include "search/search_domain.h"
 #include "space/enumerate.h"
 #include "space/rules/points.h"
 #include "support/kw_test.h"
@@ -117,6 +118,25 @@ static void the_same_seed_finds_the_same(void **state) {
     }
 }
 
+static void no_seed_is_the_first(void **state) {
+    (void)state;
+    for (int method = KW_SEARCH_EVOLVE; method <= KW_SEARCH_RANDOM; method++) {
+        kw_search_options options = options_of((kw_search_method)method);
+        kw_search_report none, first;
+        options.seed = 0;
+        search(&none, &options);
+        options.seed = 1;
+        search(&first, &options);
+        assert_int_equal(none.drawn, first.drawn);
+        assert_int_equal(none.unfit, first.unfit);
+        for (size_t i = 0; i < none.count; i++) {
+            assert_string_equal(none.results[i].config, first.results[i].config);
+        }
+        kw_free(none.results);
+        kw_free(first.results);
+    }
+}
+
 static void a_model_decides_where_there_is_one(void **state) {
     (void)state;
     /* Narrow tiles are said to take e^-3 of the estimate. */
@@ -216,6 +236,40 @@ static void points_say_what_enumeration_says(void **state) {
 }
 
 /* The axes of these families depend on each other: single values at random are hardly ever a kernel. */
+/* A child of listed points is one of those, or lies beside one on an axis that it has from the move; both happen. */
+static void children_of_listed_points_depart_by_one_axis(void **state) {
+    (void)state;
+    static const kw_axis axes[] = {{"a", NULL, 0, 9, ""}, {"b", NULL, 0, 9, ""}, {"c", NULL, 0, 9, ""}};
+    static const kw_family family = {.name = "test.listed", .axes = axes, .axis_count = 3};
+    static const int32_t values[] = {0, 3, 6, 9}, counts[] = {4, 4, 4}, *const of_axis[] = {values, values, values};
+    kw_search_domain domain = {.axes = {.family = &family, .values = of_axis, .count = counts}};
+    kw_config points[4], plain;
+    const kw_config *with[4];
+    uint64_t random = 7;
+    int departed = 0, stayed = 0;
+    for (int i = 0; i < 4; i++) {
+        points[i] = (kw_config){.family = &family, .axis = {values[i], values[i], values[i % 2]}};
+        assert_int_equal(kw_catalog_add(&domain.listed, &points[i], NULL, NULL), KW_OK);
+    }
+    for (int draw = 0; draw < 2000; draw++) {
+        for (int i = 0; i < 4; i++) {
+            with[i] = &points[kw_search_random_below(&random, 4)];
+        }
+        kw_config child = kw_search_domain_crossover(&domain, with, &random, &plain);
+        int differing = 0;
+        assert_true(kw_catalog_has(&domain.listed, &plain));
+        for (int axis = 0; axis < 3; axis++) {
+            differing += child.axis[axis] != plain.axis[axis];
+            assert_true(child.axis[axis] % 3 == 0 && child.axis[axis] <= 9);
+        }
+        assert_in_range(differing, 0, 1);
+        departed += differing;
+        stayed += !differing;
+    }
+    assert_true(departed > 200 && stayed > 200);
+    kw_catalog_drop(&domain.listed);
+}
+
 static void a_search_begins_at_the_points_that_a_set_lists(void **state) {
     (void)state;
     static const char target[] = "emu:sm_90 model=emulated units=132 lanes=32 registers=255 l2=52428800 lds=232448 unit_lds=233472 "
@@ -267,10 +321,16 @@ static void a_search_begins_at_the_points_that_a_set_lists(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_found_can_be_had),           cmocka_unit_test(what_is_found_has_the_epilogue_of_the_problem),
-        cmocka_unit_test(a_search_comes_near_the_best_there_is), cmocka_unit_test(the_same_seed_finds_the_same),
-        cmocka_unit_test(a_model_decides_where_there_is_one),    cmocka_unit_test(filters_and_sets_bound_the_space),
-        cmocka_unit_test(points_say_what_enumeration_says),      cmocka_unit_test(a_search_begins_at_the_points_that_a_set_lists),
+        cmocka_unit_test(everything_found_can_be_had),
+        cmocka_unit_test(what_is_found_has_the_epilogue_of_the_problem),
+        cmocka_unit_test(a_search_comes_near_the_best_there_is),
+        cmocka_unit_test(the_same_seed_finds_the_same),
+        cmocka_unit_test(no_seed_is_the_first),
+        cmocka_unit_test(a_model_decides_where_there_is_one),
+        cmocka_unit_test(filters_and_sets_bound_the_space),
+        cmocka_unit_test(points_say_what_enumeration_says),
+        cmocka_unit_test(a_search_begins_at_the_points_that_a_set_lists),
+        cmocka_unit_test(children_of_listed_points_depart_by_one_axis),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

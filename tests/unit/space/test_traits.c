@@ -3,6 +3,33 @@
 #include "space/ck/traits.h"
 #include "support/kw_test.h"
 
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
+
+/* The test's own state: how many allocations are still granted; negative: all. */
+static long granted = -1, asked;
+
+static bool is_granted(void) {
+    asked++;
+    return granted < 0 || granted-- > 0;
+}
+
+void *__wrap_malloc(size_t size) {
+    return is_granted() ? __real_malloc(size) : NULL;
+}
+
+void *__wrap_calloc(size_t count, size_t size) {
+    return is_granted() ? __real_calloc(count, size) : NULL;
+}
+
+void *__wrap_realloc(void *memory, size_t size) {
+    return is_granted() ? __real_realloc(memory, size) : NULL;
+}
+
 static const char *const configs[] = {
     "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=6 order=band",
     "fake.tile conv_bwd_data bf16 isa=avx512 math=dp tile_h=2 tile_w=3 order=image",
@@ -145,12 +172,36 @@ static void spatial_axes_are_a_matter_of_problems(void **state) {
     kw_traits_drop(&traits);
 }
 
+/* In a sanitised build each piece of an arena is an allocation, so that each can be refused. */
+static void want_of_memory_anywhere_is_told(void **state) {
+    (void)state;
+    static const char text[] = "{\"variant\": \"forward\", \"trait_config\": {\"data_type\": {\"values\": [\"bf16\", \"fp32\"]}, "
+                               "\"tile_w\": {\"values\": [6, 7, 8]}, \"pipeline\": {\"values\": [\"compv3\"]}}}";
+    kw_traits traits = {0};
+    kw_error err = {0};
+    asked = 0;
+    assert_ok(kw_traits_read(&traits, "file", text, strlen(text), &err), &err);
+    kw_traits_drop(&traits);
+    long all = asked;
+    assert_true(all > 0);
+    for (long n = 0; n < all; n++) {
+        granted = n;
+        kw_status status = kw_traits_read(&traits, "file", text, strlen(text), &err);
+        granted = -1;
+        kw_traits_drop(&traits);
+        if (status != KW_NO_MEMORY) {
+            fail_msg("allocation %ld: %s: %s", n, kw_status_name(status), err.text);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_allows_what_it_lists),
         cmocka_unit_test(a_file_that_means_nothing_is_refused_with_what_there_is),
         cmocka_unit_test(a_trait_that_no_family_of_the_backend_has_gets_a_remark),
         cmocka_unit_test(spatial_axes_are_a_matter_of_problems),
+        cmocka_unit_test(want_of_memory_anywhere_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
