@@ -214,8 +214,31 @@ KW_DEVICE kw_u32 kw_to_byte(float value, int fraction, int bias, kw_u32 limit, k
 }
 #endif
 
-/* An element of the result, in the low bits. Integers: to nearest even and to the ends of their range, no number becomes 0. Behind the
- * point fp32 has no bits from 2^23 on; below that 1.5 2^23 rounds by being added, and leaves the integer in the low bits of the sum. */
+/* The value, or the end of a range that it lies beyond; of what is no number one of the ends, the low one where that is 0. */
+#if KW_PTX
+KW_DEVICE float kw_within(float value, float low, float high) {
+    float y;
+    asm("{\n"
+        "    .reg .f32 above;\n"
+        "    max.f32 above, %1, %2;\n"
+        "    min.f32 %0, above, %3;\n"
+        "}"
+        : "=f"(y)
+        : "f"(value), "f"(low), "f"(high));
+    return y;
+}
+#else
+KW_DEVICE float kw_within(float value, float low, float high) {
+    value = value > low ? value : low;
+    return value < high ? value : high;
+}
+#endif
+
+/* An integer in the low byte: to nearest even and to the ends of its range. Behind the point fp32 has no bits from 2^23 on; below that
+ * 1.5 2^23 rounds by being added, and leaves the integer in the low bits of the sum. */
+KW_DEVICE kw_u32 kw_round_byte(float value, float low, float high) { return kw_bits(kw_within(value, low, high) + 12582912.0f) & 0xffu; }
+
+/* An element of the result, in the low bits. Of integers no number becomes 0. */
 KW_DEVICE kw_u32 kw_round_bits(float value) {
 #if KW_OUT == KW_BF16
     return kw_to_bf16(value);
@@ -226,12 +249,9 @@ KW_DEVICE kw_u32 kw_round_bits(float value) {
 #elif KW_OUT == KW_BF8
     return kw_to_byte(value, 2, 112, 0x47700000u, 0x7cu, 0x7eu); /* e5m2: 57344 is the largest, 61440 halfway to infinity */
 #elif KW_OUT == KW_INT8
-    value = value == value ? value : 0.0f;
-    value = value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value;
-    return kw_bits(value + 12582912.0f) & 0xffu;
+    return kw_round_byte(value == value ? value : 0.0f, -128.0f, 127.0f);
 #elif KW_OUT == KW_UINT8
-    value = value > 0.0f ? value : 0.0f; /* no number is not above 0 */
-    return kw_bits((value > 255.0f ? 255.0f : value) + 12582912.0f) & 0xffu;
+    return kw_round_byte(value, 0.0f, 255.0f);
 #elif KW_OUT == KW_INT32
     float size = value < 0.0f ? -value : value;
     if (!(size < 2147483648.0f)) return value != value ? 0u : value < 0.0f ? 0x80000000u : 0x7fffffffu;
@@ -241,9 +261,74 @@ KW_DEVICE kw_u32 kw_round_bits(float value) {
 #endif
 }
 
+/* Of a value that is a number. */
+#if KW_OUT == KW_INT8
+KW_DEVICE kw_u32 kw_round_number_bits(float value) { return kw_round_byte(value, -128.0f, 127.0f); }
+#else
+KW_DEVICE kw_u32 kw_round_number_bits(float value) { return kw_round_bits(value); }
+#endif
+
+#if KW_OUT_BYTES == 1
+/* Two bytes, the first one low. */
+#if KW_PTX && KW_SM >= 89 && KW_OUT == KW_FP8
+/* What rounds to more than the largest number becomes none; the instruction would end there. */
+KW_DEVICE float kw_within_fp8(float value) {
+    float y;
+    asm("{\n"
+        "    .reg .f32 size;\n"
+        "    .reg .pred over;\n"
+        "    abs.f32 size, %1;\n"
+        "    setp.gt.f32 over, size, 0f43e80000;\n"
+        "    selp.f32 %0, 0f7fffffff, %1, over;\n"
+        "}"
+        : "=f"(y)
+        : "f"(value));
+    return y;
+}
+
+KW_DEVICE kw_u32 kw_round_two(float low, float high) {
+    kw_u16 w;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(w) : "f"(kw_within_fp8(high)), "f"(kw_within_fp8(low)));
+    return w;
+}
+#elif KW_PTX && KW_SM >= 89 && KW_OUT == KW_BF8
+/* The instruction ends at the largest number, next to which infinity is: what is to be added to a value that rounds to more. */
+KW_DEVICE kw_u32 kw_beyond_bf8(float value, kw_u32 place) {
+    kw_u32 more;
+    asm("{\n"
+        "    .reg .f32 size;\n"
+        "    .reg .pred over;\n"
+        "    abs.f32 size, %1;\n"
+        "    setp.ge.f32 over, size, 0f47700000;\n"
+        "    selp.b32 %0, %2, 0, over;\n"
+        "}"
+        : "=r"(more)
+        : "f"(value), "r"(place));
+    return more;
+}
+
+KW_DEVICE kw_u32 kw_round_two(float low, float high) {
+    kw_u16 w;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(w) : "f"(high), "f"(low));
+    return w + kw_beyond_bf8(low, 1) + kw_beyond_bf8(high, 256);
+}
+#else
+KW_DEVICE kw_u32 kw_round_two(float low, float high) { return kw_round_bits(low) | kw_round_bits(high) << 8; }
+#endif
+#endif
+
 /* Values that follow each other, rounded: one access. */
 KW_DEVICE void kw_store_values(char *to, const float *values, int count) {
     kw_u32 w[4];
+#if KW_OUT_BYTES == 1
+    if (count > 1) { /* 2, 4, ... */
+        KW_UNROLL
+        for (int i = 0; i < count; i += 2)
+            w[i / 4] = (i % 4 ? w[i / 4] : 0) | kw_round_two(values[i], values[i + 1]) << i % 4 * 8;
+        kw_store_run(to, w, count);
+        return;
+    }
+#endif
     KW_UNROLL
     for (int i = 0; i < count; i++) {
         int shift = i * KW_OUT_BYTES % 4 * 8, word = i * KW_OUT_BYTES / 4;

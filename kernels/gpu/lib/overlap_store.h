@@ -303,13 +303,33 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 
 enum { KW_BYTES_ROW = KW_PIECE + 16 }; /* bytes from row to row of a piece: lanes that write to 8 rows meet different banks */
 
+#define KW_MENDS (KW_OUT == KW_INT8)
+#if KW_MENDS
+/* What is no number becomes 0. That is seldom so, and one comparison asks for two values. */
+KW_DEVICE void kw_piece_mend(kw_sum *v) {
+    int none = 0;
+    KW_UNROLL
+    for (int e = 0; e < KW_PIECE / 2; e += 2)
+        none |= !(v[e] < v[e + 1]) && !(v[e] >= v[e + 1]);
+    if (!none) return;
+    KW_UNROLL
+    for (int e = 0; e < KW_PIECE / 2; e++)
+        v[e] = v[e] == v[e] ? v[e] : 0.0f;
+}
+#else
+KW_DEVICE void kw_piece_mend(kw_sum *v) {}
+#endif
+
 /* Sums of KW_PIECE columns, from `first` on, two neighbours at a time. */
-KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
+KW_DEVICE void kw_piece_fill(char *piece, kw_acc *acc, int first) {
     int lane = kw_acc_lane();
+    kw_piece_mend(&acc->e[first / 2]);
     KW_UNROLL
     for (int i = 0; i < KW_PIECE / 4; i++) {
         char *to = piece + kw_acc_row(lane, 2 * (i % 2)) * KW_BYTES_ROW + i / 2 * 8 + kw_acc_col(lane, 0);
-        kw_store_values(to, &acc->e[first / 2 + 2 * i], 2);
+        const kw_sum *v = &acc->e[first / 2 + 2 * i];
+        kw_u32 w = KW_MENDS ? kw_round_number_bits(v[0]) | kw_round_number_bits(v[1]) << 8 : kw_round_two(v[0], v[1]);
+        kw_store_run(to, &w, 2);
     }
 }
 

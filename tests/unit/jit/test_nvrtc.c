@@ -393,6 +393,44 @@ static void overlapped_kernels_hand_registers_over_and_do_not_spill(void **state
     }
 }
 
+static void bytes_behind_an_epilogue_are_rounded_two_at_a_time(void **state) {
+    (void)state;
+    static const struct {
+        const char *output, *wanted;
+    } cases[] = {
+        {"fp8", "cvt.rn.satfinite.e4m3x2.f32"},
+        {"bf8", "cvt.rn.satfinite.e5m2x2.f32"},
+        {"int8", "max.f32 above"},
+    };
+    kw_compiler compiler;
+    kw_nvrtc library;
+    need_nvrtc(&compiler);
+    assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
+    const kw_jit jit = {.code = code_of("sm_90"), .compiler = &compiler};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_text line = {0}, source = {0};
+        kw_config config;
+        kw_error err = {0};
+        kw_blob blob;
+        kw_jit_result built;
+        kw_blob_facts facts;
+        kw_text_addf(&line, "%s out=%s epilogue=scale+bias", overlapped[0].config, cases[i].output);
+        if (kw_config_parse(&config, line.data, &err) || kw_source_make(&source, &config, jit.code, &err)) {
+            fail_msg("%s: %s", line.data, err.text);
+        }
+        char *ptx = make_ptx(&library, &source, "sm_90a");
+        if (!strstr(ptx, cases[i].wanted)) {
+            fail_msg("%s: no %s", line.data, cases[i].wanted);
+        }
+        free(ptx);
+        assert_int_equal(kw_jit_blob(&jit, &config, &blob, &built, &err), KW_OK);
+        assert_int_equal(kw_blob_facts_read(&facts, &blob, jit.code, NULL), KW_OK);
+        assert_int_equal(facts.spill_bytes, 0);
+        kw_blob_drop(&blob);
+        kw_text_drop(&line);
+    }
+}
+
 /* By themselves some of these spill, so that a multiprocessor has room for one block more. */
 static void the_plain_convolution_never_spills(void **state) {
     (void)state;
@@ -535,6 +573,7 @@ int main(void) {
         cmocka_unit_test(a_refusal_names_line_and_reason),
         cmocka_unit_test(a_child_compiles_the_same),
         cmocka_unit_test(the_text_holds_the_instructions),
+        cmocka_unit_test(bytes_behind_an_epilogue_are_rounded_two_at_a_time),
         cmocka_unit_test(the_plain_convolution_never_spills),
         cmocka_unit_test(bulk_kernels_hold_their_instructions_and_do_not_spill),
         cmocka_unit_test(overlapped_kernels_hand_registers_over_and_do_not_spill),
