@@ -179,6 +179,16 @@ typedef enum kw_fpmath {
     KW_FPMATH_COUNT
 } kw_fpmath;
 
+/* Memory order of a convolution's filter, rightmost fastest: K the output channels of all groups, C the input channels of a group, R S the
+ * taps of all spatial axes, Z Y X. */
+typedef enum kw_filter_order {
+    KW_FILTER_OF_LAYOUT = 0, /* KRSC with channels last, KCRS with channels first */
+    KW_FILTER_KRSC,
+    KW_FILTER_KCRS, /* PyTorch's own weights; oneDNN's oihw, goihw */
+    KW_FILTER_CRSK, /* oneDNN's ihwo, MIOpen's CHWN */
+    KW_FILTER_ORDER_COUNT
+} kw_filter_order;
+
 typedef enum kw_tensor { KW_X = 0, KW_W, KW_Y, KW_TENSOR_COUNT } kw_tensor;
 
 /* A value: copy it freely. Fill it by kw_problem_parse, or by hand, from zeros, and then kw_problem_check. Its size stays, whatever later
@@ -203,8 +213,9 @@ typedef struct kw_problem {
     /* x has type x_dtype instead: KW_UINT8, in a GEMM or forward convolution of KW_INT8. */
     bool mixed;
     kw_dtype x_dtype;
-    kw_fpmath fpmath; /* of a problem of KW_FP32 */
-    unsigned char reserved[KW_PROBLEM_BYTES - 28 - sizeof(kw_conv_dims) - sizeof(kw_epilogue) - 8 * KW_TENSOR_COUNT * KW_PITCHES];
+    kw_fpmath fpmath;             /* of a problem of KW_FP32 */
+    kw_filter_order filter_order; /* of a convolution's w; an epilogue's tensors of w's shape lie in the same order */
+    unsigned char reserved[KW_PROBLEM_BYTES - 32 - sizeof(kw_conv_dims) - sizeof(kw_epilogue) - 8 * KW_TENSOR_COUNT * KW_PITCHES];
 } kw_problem;
 
 enum { KW_PROBLEM_TEXT_MAX = 1024 }; /* room for any canonical text, with its end */

@@ -333,19 +333,27 @@ def _tuple(name: str, value: Any, ndim: int) -> tuple[int, ...]:
     return values
 
 
+def _lies(shape: tuple[int, ...], strides: tuple[int, ...], axes: Sequence[int]) -> bool:
+    """Whether an array lies densely, with its axes in that order in memory."""
+    step = 1
+    for axis in reversed(axes):
+        if shape[axis] > 1 and strides[axis] != step:
+            return False
+        step *= shape[axis]
+    return True
+
+
+def _filter(shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
+    """The order of weights that are indexed (K, C, spatial), as a problem's text has it; "" where they lie in none."""
+    spatial = range(2, len(shape))
+    orders = {"kcrs": [0, 1, *spatial], "krsc": [0, *spatial, 1], "crsk": [1, *spatial, 0]}
+    return next((name for name, axes in orders.items() if _lies(shape, strides, axes)), "")
+
+
 def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
     """Of an array that is indexed (N, C, spatial): "first", "last", "any" or "" where it lies in neither order."""
     ndim = len(shape)
-
-    def dense(axes: Sequence[int]) -> bool:
-        step = 1
-        for axis in reversed(axes):
-            if shape[axis] > 1 and strides[axis] != step:
-                return False
-            step *= shape[axis]
-        return True
-
-    first, last = dense(range(ndim)), dense([0, *range(2, ndim), 1])
+    first, last = _lies(shape, strides, range(ndim)), _lies(shape, strides, [0, *range(2, ndim), 1])
     return "any" if first and last else "first" if first else "last" if last else ""
 
 
@@ -357,6 +365,10 @@ def _distances(tensor: str, shape: tuple[int, ...], strides: tuple[int, ...], or
     if shape[inner] > 1 and strides[inner] != 1 or any(shape[axis] > 1 and strides[axis] < 1 for _, axis in others):
         return None
     return "".join(f" ld{tensor}{letter}{strides[axis]}" for letter, axis in reversed(others) if shape[axis] > 1)
+
+
+def _is_cpu(where: Any) -> bool:
+    return (where.target if isinstance(where, Context) else str(where)).startswith("cpu")
 
 
 def _is_reference(plan: Plan) -> bool:
@@ -418,7 +430,12 @@ def _conv(
     result = {"conv_fwd": "y", "conv_bwd_data": "x", "conv_bwd_weight": "w"}[op]
     tensors = [*([] if out is None else [(result, out)]), *zip(names, (a, b))]
     orders = [_order(tuple(t.shape), strides_of(t)) for _, t in tensors]
-    dense = next((o for o in orders if o in ("first", "last")), "last" if "any" in orders else "first")
+    # Weights may lie otherwise than x and y do, on a CPU; they decide where the others leave it open.
+    where = device or device_of(a)
+    filters = {n: _filter(tuple(t.shape), strides_of(t)) for n, t in tensors if n == "w"} if _is_cpu(where) else {}
+    others = [o for (n, _), o in zip(tensors, orders) if not filters.get(n)]
+    dense = next((o for o in (*others, *orders) if o in ("first", "last")), "last" if "any" in orders else "first")
+    orders = ["any" if filters.get(n) else o for (n, _), o in zip(tensors, orders)]
 
     def copies(order: str) -> int:
         """How many arrays would have to be copied; a result cannot be."""
@@ -453,7 +470,8 @@ def _conv(
         raise ArrayError(f"x and w: {x_shape[1]} channels of x are not the {w_shape[1]} of w times {groups} groups")
     if dtype_of(a) == "uint8" and not dtype:
         line += " x=uint8"
-    words, where = epilogue_words(epilogue, bias, out_dtype), device or device_of(a)
+    line += "".join(f" filter={f}" for f in filters.values() if f)
+    words = epilogue_words(epilogue, bias, out_dtype)
     plan = plan_of(line + words, where, mode, fresh_weights) if not any(distances.values()) else None
     if plan is None:  # as they lie, where a kernel of its own serves that
         plan = plan_of(line + "".join(d for d in distances.values() if d) + words, where, mode, fresh_weights)
@@ -517,7 +535,7 @@ def _forward(ndim: int) -> Any:
     ----------
     x, w : array
         (N, C, spatial) and (K, C / groups, filter); with axes "NHWC" (N, spatial, C) and (K, filter, C / groups). Memory may be channels first or
-        last: strides say, and the result lies as x does.
+        last: strides say, and the result lies as x does. On a CPU weights lie as K C Y X, K Y X C or C Y X K, whatever x does (docs/filters.md).
     bias : array, optional
         K values that are added first.
     stride, padding, dilation : int or sequence of int

@@ -240,6 +240,31 @@ def test_a_second_call_is_the_first():
             np.testing.assert_array_equal(kw.conv2d(a.transpose(last), b.transpose(last), padding=1, axes="NHWC", **WHERE), first.transpose(last))
 
 
+def test_weights_lie_as_they_like():
+    rng = np.random.default_rng(9)
+    x, w = whole_numbers(rng, (2, 4, 6, 7)), whole_numbers(rng, (6, 4, 3, 3))
+    gy = whole_numbers(rng, (2, 6, 6, 7))
+    options = dict(padding=1, copy="never", **WHERE)
+    y, gx, gw = kw.conv2d(x, w, **options), kw.conv_backward_data(w, gy, x.shape, **options), kw.conv_backward_weight(x, gy, w.shape, **options)
+
+    def lying(array, axes):
+        return np.ascontiguousarray(array.transpose(axes)).transpose(np.argsort(axes))
+
+    for images in ((0, 1, 2, 3), (0, 2, 3, 1)):
+        for filters in ((0, 1, 2, 3), (0, 2, 3, 1), (1, 2, 3, 0)):
+            a, b, c, out = lying(x, images), lying(w, filters), lying(gy, images), lying(np.zeros_like(w), filters)
+            got = kw.conv2d(a, b, **options)
+            np.testing.assert_array_equal(got, y)
+            assert got.strides == lying(y, images).strides
+            np.testing.assert_array_equal(kw.conv_backward_data(b, c, x.shape, **options), gx)
+            assert kw.conv_backward_weight(a, c, w.shape, out=out, **options) is out
+            np.testing.assert_array_equal(out, gw)
+    plans = [str(plan.problem) for plan in _ops._plans.values()]
+    assert any("nhwgc" in p and "filter=kcrs" in p for p in plans) and any("filter=crsk" in p for p in plans)
+    with pytest.raises(kw.ArrayError, match="w: strides of"):
+        kw.conv2d(x, lying(w, (2, 3, 1, 0)), **options)
+
+
 def parts(x):
     """The same values as parts of larger tensors: channels among others, rows among others, channels last among others."""
     n, c, h, w = x.shape

@@ -3,6 +3,7 @@
 
 #include "base/nearest.h"
 #include "problem/names/names.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
 #include <string.h>
@@ -332,6 +333,11 @@ static kw_status serves_sizes(const kw_config *config, const kw_problem *problem
     if (!config->family->pitched && !kw_problem_is_dense(problem)) {
         return kw_fail(err, KW_NO_KERNEL, "%s: rule dense: its kernels want dense tensors; copy them, or leave pitches out",
                        config->family->name);
+    }
+    if (config->family->kind == KW_KIND_GPU && !config->family->filters && kw_filter_order_normal(problem)) {
+        return kw_fail(err, KW_NO_KERNEL,
+                       "%s: rule filter: its kernels know filters in the order of their layout; copy it, or leave filter=%s out",
+                       config->family->name, kw_filter_order_name(problem->filter_order));
     }
     kw_status status = kw_config_runs(config, target, err);
     if (!status) {

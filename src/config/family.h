@@ -89,7 +89,10 @@ typedef struct kw_turning {
     bool result_first;    /* the kernel's own stages write the result as the problem has it */
     bool none;            /* they read and write all tensors so: there are no such stages */
     int64_t copies_bytes; /* of launch.shared_bytes, those of the copies */
-    int32_t bias_at;      /* 0: none; else the first of the stages of prelude/bias_gradient.h, whose kernels are the text's first */
+    /* Of a CPU, where a problem's filter lies in another order than its layout's: 1 + the stages that copy tensors of that order into the
+     * layout's own, which the kernel's own stages see, and the result back; 0: none (config/filter_copies.c). */
+    int32_t filter_in, filter_back;
+    int32_t bias_at; /* 0: none; else the first of the stages of prelude/bias_gradient.h, whose kernels are the text's first */
     kw_turn stage[KW_STAGE_MAX];
     kw_copy copy[KW_TENSOR_COUNT + KW_EXTRA_MAX]; /* as kw_turn.tensor counts */
 } kw_turning;
@@ -145,6 +148,7 @@ struct kw_family {
     bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others (kw_wants.first) */
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool short_sums;  /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */
+    bool filters;     /* of a GPU: it reads and writes filters in any order (kw_problem.filter_order); on a CPU the library copies them */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     bool pitched_text;    /* and these by a text of their own: kw_wants.pitched */
     bool row_groups;      /* its text has KW_ROW_GROUPS: grouped products (kw_gemm_dims.groups) */

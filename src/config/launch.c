@@ -3,6 +3,7 @@
  * (kernels/prelude/bias_gradient.h). */
 #include "base/math.h"
 #include "config/config.h"
+#include "config/filter_copies.h"
 #include "config/workspace.h"
 
 #include "prelude/bias_gradient.h"
@@ -39,12 +40,13 @@ static void add_bias_stages(const kw_problem *problem, kw_launch *launch) {
 
 void kw_config_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     config->family->launch(config, problem, target, launch);
-    if (!kw_epilogue_bias_gradient(&problem->epilogue)) {
-        return;
-    }
-    if (kw_target_is_gpu(target)) {
+    bool sums_bias = kw_epilogue_bias_gradient(&problem->epilogue) != NULL;
+    if (sums_bias && kw_target_is_gpu(target)) {
         add_bias_stages(problem, launch);
-    } else {
+    } else if (sums_bias) {
         add_bias_units(problem, target, launch);
+    }
+    if (!kw_target_is_gpu(target) && kw_filter_order_normal(problem)) {
+        kw_filter_copies_add(launch, problem);
     }
 }

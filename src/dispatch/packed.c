@@ -39,6 +39,7 @@ static void print_weights(char text[KW_PROBLEM_TEXT_MAX], const kw_problem *prob
         one.gemm.m = 1;
     } else {
         one.conv = problem->conv;
+        one.filter_order = problem->filter_order;
         one.conv.n = 1;
     }
     kw_problem_print(text, KW_PROBLEM_TEXT_MAX, &one);

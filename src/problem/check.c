@@ -4,6 +4,7 @@
 #include "base/math.h"
 #include "problem/text/dims.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
 #include <inttypes.h>
@@ -189,6 +190,17 @@ static kw_status check_fpmath(const kw_problem *problem, kw_error *err) {
                          kw_dtype_name(problem->dtype));
 }
 
+static kw_status check_filter_order(const kw_problem *problem, kw_error *err) {
+    if ((unsigned)problem->filter_order >= KW_FILTER_ORDER_COUNT) {
+        return kw_fail(err, KW_ILLEGAL, "problem: filter_order %d is not one of kw_filter_order; use KW_FILTER_OF_LAYOUT to KW_FILTER_CRSK",
+                       (int)problem->filter_order);
+    }
+    return !problem->filter_order || problem->op != KW_GEMM
+               ? KW_OK
+               : kw_fail(err, KW_ILLEGAL, "problem: filter=%s: a gemm has no filter; its layout says how B lies",
+                         kw_filter_order_name(problem->filter_order));
+}
+
 static kw_status check_reserved(const kw_problem *problem, kw_error *err) {
     for (size_t i = 0; i < sizeof problem->reserved; i++) {
         if (problem->reserved[i]) {
@@ -213,6 +225,7 @@ kw_status kw_problem_check(const kw_problem *problem, kw_error *err) {
     }
     status = check_mixed(problem, err);
     status = status ? status : check_fpmath(problem, err);
+    status = status ? status : check_filter_order(problem, err);
     status = status ? status : kw_epilogue_check(&problem->epilogue, problem->op, problem->dtype, err);
     status = status ? status : check_reserved(problem, err);
     if (status) {

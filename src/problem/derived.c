@@ -1,6 +1,7 @@
 /* derived.c: quantities that follow from a legal problem: output extents, tensors, bytes, exact operation counts. kw_problem_check has
  * made sure that none of them overflows, so nothing is checked here. */
 #include "base/math.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
@@ -80,6 +81,17 @@ static int conv_axes(int64_t extent[KW_AXES_MAX], int64_t stride[KW_AXES_MAX], c
         inner *= extent[axis];
     }
     stride[0] = inner;
+    if (tensor == KW_W && problem->filter_order) {
+        int64_t step[KW_FILTER_STEPS];
+        kw_filter_steps(step, problem, problem->filter_order);
+        stride[0] = step[KW_FILTER_STEP_K];
+        stride[1] = step[KW_FILTER_STEP_C];
+        inner = step[KW_FILTER_STEP_TAP];
+        for (int axis = count - 1; axis >= 2; axis--) {
+            stride[axis] = inner;
+            inner *= extent[axis];
+        }
+    }
     if (tensor != KW_W && !kw_problem_is_dense(problem)) {
         int64_t step[KW_STEP_COUNT];
         kw_problem_steps(step, problem, tensor);

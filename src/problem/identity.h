@@ -3,6 +3,7 @@
 #define KW_PROBLEM_IDENTITY_H
 
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
 #include <string.h>
@@ -23,6 +24,7 @@ static inline void kw_problem_normalize(kw_problem *out, const kw_problem *probl
     out->mixed = problem->mixed && problem->x_dtype != problem->dtype;
     out->x_dtype = out->mixed ? problem->x_dtype : KW_FP32;
     out->fpmath = problem->fpmath;
+    out->filter_order = problem->filter_order ? kw_filter_order_normal(problem) : KW_FILTER_OF_LAYOUT;
     memcpy(out->reserved, problem->reserved, sizeof out->reserved); /* what is not known here is refused, not passed over */
     if (!kw_problem_is_dense(problem)) {
         memcpy(out->pitch, problem->pitch, sizeof out->pitch);

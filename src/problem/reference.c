@@ -5,6 +5,7 @@
 
 #include "base/math.h"
 #include "problem/names/dtype.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
 #include <math.h>
@@ -22,8 +23,9 @@ static const int image_orders[][MEANINGS] = {
     [KW_CHANNELS_FIRST] = {IMAGE, GROUP, CHANNEL, DEPTH, HEIGHT, WIDTH},
 };
 static const int filter_orders[][MEANINGS] = {
-    [KW_CHANNELS_LAST] = {GROUP, IMAGE, DEPTH, HEIGHT, WIDTH, CHANNEL},
-    [KW_CHANNELS_FIRST] = {GROUP, IMAGE, CHANNEL, DEPTH, HEIGHT, WIDTH},
+    [KW_FILTER_KRSC] = {GROUP, IMAGE, DEPTH, HEIGHT, WIDTH, CHANNEL},
+    [KW_FILTER_KCRS] = {GROUP, IMAGE, CHANNEL, DEPTH, HEIGHT, WIDTH},
+    [KW_FILTER_CRSK] = {CHANNEL, DEPTH, HEIGHT, WIDTH, GROUP, IMAGE},
 };
 
 /* Of the first and the second factor of each product; zero is subtracted from the first, whole ones alone. */
@@ -145,7 +147,7 @@ static types types_of(const kw_problem *problem, double zero) {
 
 static convolution make_reference_conv(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], double x_zero) {
     const kw_conv_dims *dims = &problem->conv;
-    const int *image = image_orders[problem->layout], *filter = filter_orders[problem->layout];
+    const int *image = image_orders[problem->layout], *filter = filter_orders[kw_filter_order_of(problem)];
     int64_t n = dims->n, g = dims->g, c = dims->c / g, k = dims->k / g, o[3];
     kw_problem_output(o, problem);
     return (convolution){

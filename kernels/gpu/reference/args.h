@@ -9,6 +9,8 @@
 typedef struct kw_reference_gpu_params {
     kw_i64 layout;   /* of a GEMM: 0 rcr, 1 rrr, 2 crr, 3 ccr; of a convolution: 1 channels first, 0 last */
     kw_i64 elements; /* of the result */
+    /* Of w: elements from an output channel of all groups to the next, from an input channel of a group, from a tap. */
+    kw_i64 w_step[3];
 } kw_reference_gpu_params;
 
 KW_PARAMS_FIT(kw_reference_gpu_params);

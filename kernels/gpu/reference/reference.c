@@ -67,10 +67,8 @@ typedef struct reference_place {
     kw_i64 n, at[3], group, channel;
 } reference_place;
 
-/* Elements from a channel to the next, and from a column to the next. Inner loops go by these steps: worked out anew for every product, an
+/* Inner loops go by steps from channel to channel, and from column to column: worked out anew for every product, an
  * index takes more registers than the compiler is ready to spend on it. */
-KW_DEVICE kw_i64 reference_weight_step(const kw_gpu_args *a) { return a->params.layout ? a->filter[0] * a->filter[1] * a->filter[2] : 1; }
-
 KW_DEVICE kw_i64 reference_index(const kw_i64 step[5], kw_i64 channels, reference_place p) {
     return p.n * step[0] + p.at[0] * step[1] + p.at[1] * step[2] + p.at[2] * step[3] + (p.group * channels + p.channel) * step[4];
 }
@@ -100,6 +98,35 @@ KW_DEVICE reference_place reference_place_of(const kw_gpu_args *a, const kw_i64 
     return p;
 }
 
+#if KW_OP == KW_OP_CONV_BWD_WEIGHT
+/* Elements of a gradient are counted as the layout has them, wherever they lie. */
+typedef struct reference_filter_place {
+    kw_i64 k, c, tap[3]; /* k: of all groups */
+} reference_filter_place;
+
+KW_DEVICE reference_filter_place reference_filter_place_of(const kw_gpu_args *a, kw_i64 index) {
+    reference_filter_place p;
+    if (!a->params.layout) {
+        p.c = index % a->c;
+        index /= a->c;
+    }
+    for (int axis = 2; axis >= 0; axis--) {
+        p.tap[axis] = index % a->filter[axis];
+        index /= a->filter[axis];
+    }
+    if (a->params.layout) {
+        p.c = index % a->c;
+        index /= a->c;
+    }
+    p.k = index;
+    return p;
+}
+#endif
+
+KW_DEVICE kw_i64 reference_tap(const kw_gpu_args *a, const kw_i64 tap[3]) {
+    return (tap[0] * a->filter[1] + tap[1]) * a->filter[2] + tap[2];
+}
+
 /* Where an element of the result lies in memory, which may be part of a larger tensor. */
 KW_DEVICE kw_i64 reference_offset(const kw_gpu_args *a, kw_i64 index) {
 #if KW_OP == KW_OP_CONV_FWD
@@ -107,22 +134,15 @@ KW_DEVICE kw_i64 reference_offset(const kw_gpu_args *a, kw_i64 index) {
 #elif KW_OP == KW_OP_CONV_BWD_DATA
     return reference_index(a->x_step, a->c, reference_place_of(a, a->in, a->c, index));
 #else
-    return index;
+    const kw_i64 *step = a->params.w_step;
+    reference_filter_place w = reference_filter_place_of(a, index);
+    return w.k * step[0] + w.c * step[1] + reference_tap(a, w.tap) * step[2];
 #endif
 }
 
-KW_DEVICE kw_i64 reference_taps(const kw_gpu_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
-
-/* The weight of the first tap; that of a later one is as many times reference_tap_step further. */
+/* The weight of the first tap; that of a later one is as many times w_step[2] further. */
 KW_DEVICE kw_i64 reference_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, kw_i64 c) {
-    kw_i64 first = (group * a->k + k) * a->c * reference_taps(a);
-    return first + (a->params.layout ? c * reference_taps(a) : c);
-}
-
-KW_DEVICE kw_i64 reference_tap_step(const kw_gpu_args *a) { return a->params.layout ? 1 : a->c; }
-
-KW_DEVICE kw_i64 reference_tap(const kw_gpu_args *a, const kw_i64 tap[3]) {
-    return (tap[0] * a->filter[1] + tap[1]) * a->filter[2] + tap[2];
+    return (group * a->k + k) * a->params.w_step[0] + c * a->params.w_step[1];
 }
 
 /* sum plus count products of elements that lie the steps apart. */
@@ -145,7 +165,7 @@ KW_DEVICE int reference_source(const kw_gpu_args *a, int axis, kw_i64 out, kw_i6
 #if KW_OP == KW_OP_CONV_FWD
 KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place y = reference_place_of(a, a->out, a->k, index), x = y;
-    kw_i64 tap[3], x_step = a->x_step[4], w_step = reference_weight_step(a);
+    kw_i64 tap[3], x_step = a->x_step[4], w_step = a->params.w_step[1];
     kw_i64 w = reference_weight(a, y.group, y.channel, 0);
     kw_sum sum = 0;
     x.channel = 0;
@@ -156,7 +176,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!reference_source(a, 2, y.at[2], tap[2], &x.at[2])) continue;
                 sum = reference_run(sum, a->x, reference_index(a->x_step, a->c, x), x_step, a->w,
-                                    w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->c, reference_zero(a));
+                                    w + reference_tap(a, tap) * a->params.w_step[2], w_step, a->c, reference_zero(a));
             }
         }
     }
@@ -172,7 +192,7 @@ KW_DEVICE int reference_reader(const kw_gpu_args *a, int axis, kw_i64 in, kw_i64
 
 KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place x = reference_place_of(a, a->in, a->c, index), y = x;
-    kw_i64 tap[3], y_step = a->y_step[4], w_step = a->c * reference_taps(a);
+    kw_i64 tap[3], y_step = a->y_step[4], w_step = a->params.w_step[0];
     kw_i64 w = reference_weight(a, x.group, 0, x.channel);
     kw_sum sum = 0;
     y.channel = 0;
@@ -183,7 +203,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!reference_reader(a, 2, x.at[2], tap[2], &y.at[2])) continue;
                 sum = reference_run(sum, a->y, reference_index(a->y_step, a->k, y), y_step, a->w,
-                                    w + reference_tap(a, tap) * reference_tap_step(a), w_step, a->k, 0);
+                                    w + reference_tap(a, tap) * a->params.w_step[2], w_step, a->k, 0);
             }
         }
     }
@@ -200,22 +220,13 @@ KW_DEVICE void reference_columns(const kw_gpu_args *a, kw_i64 tap, kw_i64 *begin
 
 KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place x, y;
-    kw_i64 tap[3], end;
+    reference_filter_place w = reference_filter_place_of(a, index);
+    const kw_i64 *tap = w.tap;
+    kw_i64 end;
     kw_sum sum = 0;
-    if (!a->params.layout) {
-        x.channel = index % a->c;
-        index /= a->c;
-    }
-    for (int axis = 2; axis >= 0; axis--) {
-        tap[axis] = index % a->filter[axis];
-        index /= a->filter[axis];
-    }
-    if (a->params.layout) {
-        x.channel = index % a->c;
-        index /= a->c;
-    }
-    y.channel = index % a->k;
-    y.group = x.group = index / a->k;
+    x.channel = w.c;
+    y.channel = w.k % a->k;
+    y.group = x.group = w.k / a->k;
     reference_columns(a, tap[2], &y.at[2], &end);
     reference_source(a, 2, y.at[2], tap[2], &x.at[2]);
     kw_i64 y_step = a->y_step[3], x_step = a->x_step[3] * a->stride[2];

@@ -29,6 +29,8 @@ struct kw_bound {
     kw_epilogue epilogue; /* that args points to */
     kw_kernel_stage *stage[KW_STAGE_MAX];
     kw_stage shape[KW_STAGE_MAX];
+    kw_turning turning; /* copies of filters; no other ones */
+    kw_cpu_filter filter_in, filter_back;
     int32_t stages, threads;
     bool wake; /* worth waking threads for */
     size_t thread_bytes;
@@ -141,13 +143,27 @@ static void cpu_unbind_kernel(kw_bound **bound) {
     *bound = NULL;
 }
 
+/* The kernel's own stages, and NULL for those that copy filters. */
+static void place_stages(kw_bound *made, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch) {
+    made->turning = launch->turning;
+    for (int i = 0, own = 0; i < launch->stages; i++) {
+        if (i == made->turning.filter_in - 1) {
+            kw_cpu_filter_in(&made->filter_in, problem);
+        } else if (i == made->turning.filter_back - 1) {
+            kw_cpu_filter_back(&made->filter_back, problem);
+        } else {
+            made->stage[i] = kernel->stage[own++];
+        }
+    }
+}
+
 static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
                                  kw_bound **bound, kw_error *err) {
     *bound = NULL;
-    for (int i = 0; i < launch->stages; i++) {
+    int own = launch->stages - (launch->turning.filter_in > 0) - (launch->turning.filter_back > 0);
+    for (int i = 0; i < own; i++) {
         if (i >= KW_STAGE_MAX || !kernel->stage[i]) {
-            return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree",
-                           launch->stages, i);
+            return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree", own, i);
         }
     }
     kw_bound *made = calloc(1, sizeof *made);
@@ -163,18 +179,38 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
     made->mark = device->mark;
     made->on = &device->threads;
-    memcpy(made->stage, kernel->stage, sizeof made->stage);
+    place_stages(made, kernel, problem, launch);
     memcpy(made->shape, launch->stage, sizeof made->shape);
     *bound = made;
     return KW_OK;
+}
+
+static void *tensor_at(const kw_launch_memory *memory, int tensor) {
+    return tensor < KW_TENSOR_COUNT ? memory->tensor[tensor] : (void *)(uintptr_t)memory->extra[tensor - KW_TENSOR_COUNT];
+}
+
+static void point_filter(kw_cpu_filter_run *run, const kw_cpu_filter *what, const kw_launch_memory *from, const kw_launch_memory *to) {
+    run->what = what;
+    for (int32_t i = 0; i < what->count; i++) {
+        run->from[i] = tensor_at(from, what->tensor[i].tensor);
+        run->to[i] = tensor_at(to, what->tensor[i].tensor);
+    }
 }
 
 /* Runs the parts; share_ns as of kw_cpu_work. */
 static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int parts, int64_t (*share_ns)[KW_CPU_THREADS_MAX]) {
     kw_cpu_work work;
     int64_t widest = 1;
+    kw_launch_memory seen;
+    kw_cpu_filter_run in, back;
+    bool copies = bound->turning.filter_in || bound->turning.filter_back;
+    if (copies) {
+        kw_stage_memory(&seen, &bound->turning, memory);
+        point_filter(&in, &bound->filter_in, memory, &seen);
+        point_filter(&back, &bound->filter_back, &seen, memory);
+    }
     work.args = bound->args;
-    kw_args_point(&work.args, memory);
+    kw_args_point(&work.args, copies ? &seen : memory);
     work.thread_memory = memory->threads;
     work.thread_bytes = bound->thread_bytes;
     work.share_ns = share_ns;
@@ -182,6 +218,7 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
     for (int i = 0; i < bound->stages; i++) {
         if ((parts & (bound->shape[i].packs ? KW_RUN_PACK : KW_RUN_REST)) && bound->shape[i].units > 0) {
             work.stage[work.stages] = bound->stage[i];
+            work.filter[work.stages] = i == bound->turning.filter_in - 1 ? &in : &back;
             work.units[work.stages++] = bound->shape[i].units;
             widest = kw_max(widest, bound->shape[i].units);
         }

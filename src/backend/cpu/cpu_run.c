@@ -27,7 +27,11 @@ static void do_piece(void *user, const kw_cpu_piece *p) {
     if (begin < end) {
         char *own = work->thread_bytes ? work->thread_memory + (size_t)p->thread * work->thread_bytes : NULL;
         int64_t start = work->share_ns ? kw_clock_thread_ns() : 0;
-        work->stage[p->stage](&work->args, begin, end, own);
+        if (work->stage[p->stage]) {
+            work->stage[p->stage](&work->args, begin, end, own);
+        } else {
+            kw_cpu_filter_copy(work->filter[p->stage], begin, end);
+        }
         if (work->share_ns) {
             __atomic_fetch_add(&work->share_ns[p->stage][p->share], kw_clock_thread_ns() - start, __ATOMIC_RELAXED);
         }

@@ -3,6 +3,7 @@
 #define KW_BACKEND_CPU_CPU_RUN_H
 
 #include "backend/backend.h"
+#include "backend/cpu/cpu_filter.h"
 #include "backend/cpu/cpu_pool.h"
 
 #include "prelude/kernel_abi.h"
@@ -18,7 +19,8 @@ typedef struct kw_cpu_threads {
 /* The stages of one launch, in order; threads takes part in each. */
 typedef struct kw_cpu_work {
     kw_kernel_args args;
-    kw_kernel_stage *stage[KW_STAGE_MAX];
+    kw_kernel_stage *stage[KW_STAGE_MAX];          /* NULL: the stage copies */
+    const kw_cpu_filter_run *filter[KW_STAGE_MAX]; /* what, there */
     int64_t units[KW_STAGE_MAX];
     int32_t stages;
     char *thread_memory;

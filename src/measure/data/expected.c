@@ -19,6 +19,7 @@
 #include "base/order.h"
 #include "base/random.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 #include "problem/reference.h"
 #include "problem/view.h"
@@ -32,6 +33,30 @@
 #define PRODUCTS_MOST 1.6e7
 enum { SAMPLE_MIN = 256, SAMPLE_LEAST = 24, SAMPLE_MOST = 1 << 20, SWEEP_MOST = 64 };
 
+static int add_filter_axes(kw_tensor_axis all[KW_TENSOR_AXES], const kw_problem *problem) {
+    const kw_conv_dims *conv = &problem->conv;
+    kw_filter_order order = kw_filter_order_of(problem);
+    int count = 0;
+    if (order != KW_FILTER_CRSK) {
+        all[count++] = (kw_tensor_axis){'g', conv->g};
+        all[count++] = (kw_tensor_axis){'k', conv->k / conv->g};
+    }
+    if (order != KW_FILTER_KRSC) {
+        all[count++] = (kw_tensor_axis){'c', conv->c / conv->g};
+    }
+    for (int axis = 0; axis < 3; axis++) {
+        all[count++] = (kw_tensor_axis){"zyx"[axis], conv -> filter[axis]};
+    }
+    if (order == KW_FILTER_KRSC) {
+        all[count++] = (kw_tensor_axis){'c', conv->c / conv->g};
+    }
+    if (order == KW_FILTER_CRSK) {
+        all[count++] = (kw_tensor_axis){'g', conv->g};
+        all[count++] = (kw_tensor_axis){'k', conv->k / conv->g};
+    }
+    return count;
+}
+
 int kw_tensor_axes(kw_tensor_axis axes[KW_TENSOR_AXES], const kw_problem *problem, kw_tensor tensor) {
     kw_tensor_axis all[KW_TENSOR_AXES] = {0};
     int count = 0;
@@ -44,33 +69,25 @@ int kw_tensor_axes(kw_tensor_axis axes[KW_TENSOR_AXES], const kw_problem *proble
         all[count++] = (kw_tensor_axis){'b', gemm->batch};
         all[count++] = (kw_tensor_axis){letters[tensor][column], extents[tensor][column]};
         all[count++] = (kw_tensor_axis){letters[tensor][!column], extents[tensor][!column]};
+    } else if (tensor == KW_W) {
+        count = add_filter_axes(all, problem);
     } else {
         const kw_conv_dims *conv = &problem->conv;
         int64_t out[3];
         kw_problem_output(out, problem);
-        const int64_t *space = tensor == KW_X ? conv->in : tensor == KW_W ? conv->filter : out;
-        const char *letters = tensor == KW_W ? "zyx" : "dhw";
+        const int64_t *space = tensor == KW_X ? conv->in : out;
         kw_tensor_axis group = {'g', conv->g}, channel = {tensor == KW_Y ? 'k' : 'c', (tensor == KW_Y ? conv->k : conv->c) / conv->g};
         bool last = problem->layout == KW_CHANNELS_LAST;
-        if (tensor == KW_W) {
-            all[count++] = group;
-            all[count++] = (kw_tensor_axis){'k', conv->k / conv->g};
-        } else {
-            all[count++] = (kw_tensor_axis){'n', conv->n};
-        }
+        all[count++] = (kw_tensor_axis){'n', conv->n};
         if (!last) {
-            if (tensor != KW_W) {
-                all[count++] = group;
-            }
+            all[count++] = group;
             all[count++] = channel;
         }
         for (int axis = 0; axis < 3; axis++) {
-            all[count++] = (kw_tensor_axis){letters[axis], space[axis]};
+            all[count++] = (kw_tensor_axis){"dhw"[axis], space[axis]};
         }
         if (last) {
-            if (tensor != KW_W) {
-                all[count++] = group;
-            }
+            all[count++] = group;
             all[count++] = channel;
         }
     }

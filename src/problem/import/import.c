@@ -1,6 +1,7 @@
 /* import.c: which tool a line is of. MIOpenDriver, benchdnn and hipblaslt-bench are known by their program's name wherever it stands (log
  * lines have text before it), else by the first word; all else is our own text. */
 #include "problem/import/import.h"
+#include "problem/tensors/filter.h"
 
 #include <string.h>
 
@@ -57,6 +58,7 @@ kw_status kw_problem_import_all(kw_problem problems[KW_IMPORT_MAX], int *count, 
     if (status) {
         return status;
     }
+    result.filter_order = kw_filter_order_normal(&result);
     ops = ops ? ops : 1u << result.op;
     for (int op = 0; op < KW_OP_COUNT && *count < KW_IMPORT_MAX; op++) {
         if (ops >> op & 1) {

@@ -352,7 +352,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
                                        KW_WORD(word));
 }
 
-/* A convolution's layout from --stag and --dtag: one for both, any: channels last. --wtag leaves the order to the library. */
+/* A convolution's layout from --stag and --dtag: one for both, any: channels last. */
 static kw_status take_conv_tags(kw_problem *problem, const options *all, kw_error *err) {
     const kw_word tags_of[2] = {all->tags.source, all->tags.result};
     problem->layout = KW_LAYOUT_COUNT;
@@ -365,11 +365,37 @@ static kw_status take_conv_tags(kw_problem *problem, const options *all, kw_erro
         problem->layout = layout < KW_LAYOUT_COUNT ? (kw_layout)layout : problem->layout;
     }
     problem->layout = problem->layout < KW_LAYOUT_COUNT ? problem->layout : KW_CHANNELS_LAST;
-    if (all->tags.weights.at && !kw_word_is(all->tags.weights, "any")) {
-        return kw_fail(err, KW_ILLEGAL,
-                       "benchdnn line: --wtag=%.*s has no counterpart here; weights of a convolution have one order, --wtag=any",
-                       KW_WORD(all->tags.weights));
+    return KW_OK;
+}
+
+/* --wtag, of weights with an axis of groups (the descriptor says g) or without. Of gihwo groups are outermost, which no order here has. */
+static kw_status take_weights_tag(kw_problem *problem, kw_word tag, bool grouped, kw_error *err) {
+    static const word_value plain[] = {
+        {"any", KW_FILTER_OF_LAYOUT},
+        {"abx", KW_FILTER_KCRS},
+        {"oiw", KW_FILTER_KCRS},
+        {"oihw", KW_FILTER_KCRS},
+        {"oidhw", KW_FILTER_KCRS},
+        {"axb", KW_FILTER_KRSC},
+        {"owi", KW_FILTER_KRSC},
+        {"ohwi", KW_FILTER_KRSC},
+        {"odhwi", KW_FILTER_KRSC},
+        {"iwo", KW_FILTER_CRSK},
+        {"ihwo", KW_FILTER_CRSK},
+        {"idhwo", KW_FILTER_CRSK},
+        {NULL, -1},
+    };
+    static const word_value with_groups[] = {
+        {"any", KW_FILTER_OF_LAYOUT}, {"abx", KW_FILTER_KCRS},    {"goiw", KW_FILTER_KCRS},
+        {"goihw", KW_FILTER_KCRS},    {"goidhw", KW_FILTER_KCRS}, {"gowi", KW_FILTER_KRSC},
+        {"gohwi", KW_FILTER_KRSC},    {"godhwi", KW_FILTER_KRSC}, {NULL, -1},
+    };
+    int order = tag.at ? find_value(grouped ? with_groups : plain, tag) : KW_FILTER_OF_LAYOUT;
+    if (order < 0) {
+        return kw_fail(err, KW_ILLEGAL, "benchdnn line: --wtag=%.*s has no counterpart here; use %s", KW_WORD(tag),
+                       grouped ? "abx (goihw) or gohwi, or leave it to the library with any" : "abx (oihw), axb (ohwi) or ihwo, or any");
     }
+    problem->filter_order = (kw_filter_order)order;
     return KW_OK;
 }
 
@@ -415,6 +441,7 @@ kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
         status = take_conv_tags(problem, &all, err);
         status = status ? status : read_conv_descriptor(&said, text, err);
         status = status ? status : make_benchdnn_conv(problem, &said, all.mb, err);
+        status = status ? status : take_weights_tag(problem, all.tags.weights, said.g > 0, err);
     }
     status = status ? status : take_types(problem, all.types, err);
     return status ? status : kw_import_attributes(problem, &all.attribute, err);

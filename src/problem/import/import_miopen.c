@@ -209,24 +209,30 @@ static kw_status read_miopen_options(settings *all, const option *options, kw_sc
     return KW_OK;
 }
 
+/* The filter may lie in another order than the images' layout has it. */
 static kw_status take_layout(kw_problem *problem, const settings *all, kw_error *err) {
     static const char *const names[KW_TENSOR_COUNT] = {"--in_layout", "--fil_layout", "--out_layout"};
-    int last = 0;
+    bool flat = all->spatial == 2, last[KW_TENSOR_COUNT] = {false}, turned = false;
     for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
         kw_word word = all->layout[tensor];
-        if (kw_word_is(word, all->spatial == 2 ? "NHWC" : "NDHWC")) {
-            last++;
-        } else if (word.size && !kw_word_is(word, all->spatial == 2 ? "NCHW" : "NCDHW")) {
-            return kw_fail(err, KW_ILLEGAL, "MIOpenDriver line: %s %.*s is not possible here; use %s", names[tensor], KW_WORD(word),
-                           all->spatial == 2 ? "NCHW or NHWC" : "NCDHW or NDHWC");
+        last[tensor] = kw_word_is(word, flat ? "NHWC" : "NDHWC");
+        bool filter = tensor == KW_W && kw_word_is(word, flat ? "CHWN" : "CDHWN");
+        turned |= filter;
+        if (word.size && !last[tensor] && !filter && !kw_word_is(word, flat ? "NCHW" : "NCDHW")) {
+            return kw_fail(err, KW_ILLEGAL, "MIOpenDriver line: %s %.*s is not possible here; use %s%s", names[tensor], KW_WORD(word),
+                           flat ? "NCHW or NHWC" : "NCDHW or NDHWC",
+                           tensor != KW_W ? ""
+                           : flat         ? ", or CHWN"
+                                          : ", or CDHWN");
         }
     }
-    if (last != 0 && last != KW_TENSOR_COUNT) {
+    if (last[KW_X] != last[KW_Y]) {
         return kw_fail(err, KW_ILLEGAL,
-                       "MIOpenDriver line: the tensors have different layouts (what is not said is %s); give -I, -f and -O the same",
-                       all->spatial == 2 ? "NCHW" : "NCDHW");
+                       "MIOpenDriver line: input and output have different layouts (what is not said is %s); give -I and -O the same",
+                       flat ? "NCHW" : "NCDHW");
     }
-    problem->layout = last ? KW_CHANNELS_LAST : KW_CHANNELS_FIRST;
+    problem->layout = last[KW_X] ? KW_CHANNELS_LAST : KW_CHANNELS_FIRST;
+    problem->filter_order = turned ? KW_FILTER_CRSK : last[KW_W] ? KW_FILTER_KRSC : KW_FILTER_KCRS;
     return KW_OK;
 }
 

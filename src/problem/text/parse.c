@@ -4,6 +4,7 @@
 #include "base/nearest.h"
 #include "problem/text/dims.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
 #include <stdio.h>
@@ -187,9 +188,9 @@ static kw_status read_dim_size(const kw_dim *dim, kw_word word, given *size, kw_
     return scan.at == scan.end ? KW_OK : fail_size(dim, word, err);
 }
 
-/* x=TYPE, fpmath=tf32, out=TYPE and epilogue=STEPS, which stand once each. */
+/* x=TYPE, fpmath=tf32, filter=ORDER, out=TYPE and epilogue=STEPS, which stand once each. */
 typedef struct given_epilogue {
-    kw_word x, fpmath, out, steps;
+    kw_word x, fpmath, filter, out, steps;
 } given_epilogue;
 
 static bool take_epilogue_word(given_epilogue *said, kw_word word, kw_status *status, kw_error *err) {
@@ -198,6 +199,7 @@ static bool take_epilogue_word(given_epilogue *said, kw_word word, kw_status *st
         kw_word *to;
     } rows[] = {{"x=", "the type of x", &said->x},
                 {"fpmath=", "how exact products are", &said->fpmath},
+                {"filter=", "the filter's order", &said->filter},
                 {"out=", "the result's type", &said->out},
                 {"epilogue=", "an epilogue", &said->steps}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -279,6 +281,10 @@ static kw_status place_epilogue(kw_problem *problem, const given_epilogue *said,
     problem->fpmath = said->fpmath.at ? KW_FPMATH_TF32 : KW_FPMATH_STRICT;
     if (said->fpmath.at && !kw_word_is(said->fpmath, "tf32")) {
         return kw_fail(err, KW_MALFORMED, "problem: fpmath=%.*s is not known; fpmath takes tf32, or is left out", KW_WORD(said->fpmath));
+    }
+    if (said->filter.at && !kw_filter_order_of_word(&problem->filter_order, said->filter)) {
+        return kw_fail(err, KW_MALFORMED, "problem: filter=%.*s is no order of a filter; use one of %s", KW_WORD(said->filter),
+                       kw_filter_order_words);
     }
     if (said->out.at && !read_type(&epilogue->output, said->out)) {
         return kw_fail(err, KW_MALFORMED, "problem: out=%.*s is no type; use one of " KW_DTYPE_WORDS(", ") ", int32, uint8",
@@ -395,6 +401,9 @@ kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err)
     status = status ? status : kw_problem_check(&result, err);
     if (!status && !kw_problem_is_dense(&result)) {
         kw_pitches_normalize(&result);
+    }
+    if (!status) {
+        result.filter_order = kw_filter_order_normal(&result);
     }
     if (!status) {
         *problem = result;

@@ -2,6 +2,7 @@
  * stand on that. */
 #include "problem/text/dims.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
 #include <inttypes.h>
@@ -53,6 +54,9 @@ size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) 
     }
     if (problem->fpmath) {
         kw_line_addf(&line, " fpmath=tf32");
+    }
+    if (problem->filter_order) {
+        kw_line_addf(&line, " filter=%s", kw_filter_order_name(problem->filter_order));
     }
     kw_epilogue_print(&line, &problem->epilogue);
     return line.size;

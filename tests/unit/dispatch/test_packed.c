@@ -202,6 +202,7 @@ static void weights_are_packed_alike_for_every_batch_on_the_cpu(void **state) {
         {"gemm fp32 rcr m1 n48 k40", "gemm fp32 rcr m37 n48 k40"},
         {"gemm fp32 rrr b2 m5 n33 k17", "gemm fp32 rrr b2 m64 n33 k17"},
         {"conv_fwd fp32 nhwgc n1 c24 k32 i9x9 f3x3 p1x1", "conv_fwd fp32 nhwgc n3 c24 k32 i9x9 f3x3 p1x1"},
+        {"conv_fwd fp32 nhwgc n1 c24 k33 i9x9 f3x3 p1x1 filter=kcrs", "conv_fwd fp32 nhwgc n3 c24 k33 i9x9 f3x3 p1x1 filter=kcrs"},
         {"conv_fwd fp32 nhwgc n1 c24 k32 i9x9 f1x1", "conv_fwd fp32 nhwgc n5 c24 k32 i9x9 f1x1"},
         {"conv_fwd fp32 nhwgc n1 g16 c16 k16 i9x9 f3x3 p1x1", "conv_fwd fp32 nhwgc n2 g16 c16 k16 i9x9 f3x3 p1x1"},
         {"conv_bwd_data fp32 nhwgc n1 c16 k24 i10x10 f3x3 s2x2 p1x1", "conv_bwd_data fp32 nhwgc n4 c16 k24 i10x10 f3x3 s2x2 p1x1"},

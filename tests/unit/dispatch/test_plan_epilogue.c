@@ -180,6 +180,16 @@ static const char *const problems[] = {
     "conv_fwd bf16 nchw n2 c6 k8 i9x7 f3x3 p1x1 out=fp16 epilogue=bias:fp16+hardswish",
     "conv_fwd fp32 n2 g16 c16 k16 i9x7 f3x3 p1x1 epilogue=scale_channel+bias+clamp:0:6",
     "conv_bwd_data fp32 n2 c6 k8 i9x7 f3x3 s2x2 p1x1 epilogue=bias+leaky_relu:0.25",
+    "conv_fwd fp32 n2 c6 k19 i9x7 f3x3 p1x1 filter=kcrs epilogue=bias+relu",
+    "conv_fwd bf16 n2 g2 c6 k8 i9x7 f3x3 p1x1 filter=crsk",
+    "conv_fwd int8 n2 c8 k8 i9x7 f3x3 p1x1 x=uint8 filter=kcrs epilogue=zero_x:uint8",
+    "conv_fwd fp32 nchw n2 c6 k8 i9x7 f3x3 p1x1 filter=krsc",
+    "conv_fwd fp16 nchw n1 c6 k40 i9x7 f3x3 p1x1 filter=crsk epilogue=scale_channel",
+    "conv_bwd_data fp32 n2 c6 k8 i9x7 f3x3 s2x2 p1x1 filter=kcrs",
+    "conv_bwd_data bf16 nchw n2 g2 c12 k8 i9x7 f3x3 p1x1 filter=crsk epilogue=bias",
+    "conv_bwd_weight fp32 n2 c6 k19 i9x7 f3x3 p1x1 filter=kcrs epilogue=bias_gradient+add:bf16+multiply:int8",
+    "conv_bwd_weight bf16 nchw n2 c6 k8 i9x7 f3x3 p1x1 filter=crsk epilogue=scale+add",
+    "conv_bwd_weight fp16 ndhwc n2 g2 c6 k6 i3x5x4 f3x3x3 p1x1x1 out=int8 filter=kcrs",
     "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 epilogue=scale+add",
     "conv_bwd_weight bf16 n2 c6 k8 i9x7 f3x3 p1x1 out=fp32 epilogue=add",
 };
@@ -222,11 +232,33 @@ static void a_plan_runs_again_with_other_data(void **state) {
     }
 }
 
+/* GPUs have the reference kernel for filters in another order; the others say why not. */
+static void filters_lie_in_any_order_on_gpus(void **state) {
+    static const char *const texts[] = {"conv_fwd bf16 n2 g2 c6 k8 i5x4 f3x3 p1x1 filter=kcrs epilogue=bias",
+                                        "conv_fwd fp32 nchw n1 c5 k8 i5x4 f3x3 p1x1 filter=crsk",
+                                        "conv_bwd_data fp32 n1 g2 c6 k8 i5x4 f3x3 p1x1 filter=crsk",
+                                        "conv_bwd_weight fp16 nchw n2 g2 c6 k8 i5x4 f3x2 p1x1 filter=krsc epilogue=add",
+                                        "conv_bwd_weight bf16 n2 c6 k8 i5x4 f3x2 p1x1 filter=crsk"};
+    world w = *(const world *)*state;
+    open_context(&w, "emu:sm_90");
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        kw_error err = {0};
+        run r = open_run(&w, texts[i], KW_PREDICT);
+        assert_ok(kw_plan_run(r.plan, &r.tensors, NULL, &err), &err);
+        compare(&r, r.tensors.extra, texts[i]);
+        assert_memory_equal(kw_plan_config(r.plan), "conv.reference_gpu ", 19);
+        assert_non_null(strstr(kw_plan_explain(r.plan), "rule filter: its kernels know filters in the order of their layout"));
+        close_run(&r);
+    }
+    kw_context_close(&w.context);
+}
+
 /* The residual that is added may be the result's own memory. */
 static void a_residual_may_be_the_result(void **state) {
     static const char *const texts[] = {"gemm fp32 m61 n47 k29 epilogue=add+relu",
                                         "conv_fwd fp32 n2 c6 k40 i9x7 f3x3 p1x1 epilogue=bias+add",
-                                        "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 epilogue=add"};
+                                        "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 epilogue=add",
+                                        "conv_bwd_weight fp32 n2 c6 k8 i9x7 f3x3 p1x1 filter=kcrs epilogue=add"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         kw_error err = {0};
         run r = open_run(*state, texts[i], KW_PREDICT);
@@ -335,9 +367,13 @@ static void epilogues_are_told_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_problem_is_answered_rightly), cmocka_unit_test(a_plan_runs_again_with_other_data),
-        cmocka_unit_test(a_residual_may_be_the_result),     cmocka_unit_test(groups_of_rows_are_products_of_their_own),
-        cmocka_unit_test(ends_that_cannot_be_are_told),     cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(each_problem_is_answered_rightly),
+        cmocka_unit_test(a_plan_runs_again_with_other_data),
+        cmocka_unit_test(filters_lie_in_any_order_on_gpus),
+        cmocka_unit_test(a_residual_may_be_the_result),
+        cmocka_unit_test(groups_of_rows_are_products_of_their_own),
+        cmocka_unit_test(ends_that_cannot_be_are_told),
+        cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(epilogues_are_told_apart),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -3,6 +3,7 @@
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "gpu/reference/args.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
@@ -18,6 +19,13 @@ static void launch_reference(const kw_config *config, const kw_problem *problem,
         .layout = problem->op == KW_GEMM ? (int64_t)problem->layout : problem->layout == KW_CHANNELS_FIRST,
         .elements = elements,
     };
+    if (problem->op != KW_GEMM) {
+        int64_t step[KW_FILTER_STEPS];
+        kw_filter_steps(step, problem, problem->filter_order);
+        for (int i = 0; i < KW_FILTER_STEPS; i++) {
+            kw_launch_params(launch, kw_reference_gpu_params)->w_step[i] = step[i];
+        }
+    }
     /* Each product is an instruction of its own lane, with two loads that nobody shares. */
     double products = (double)kw_problem_flops(problem) / 2;
     launch->multiply_adds = products / (double)kw_max(1, target->lanes);
@@ -50,6 +58,7 @@ const kw_family kw_family_conv_reference_gpu = {
     .fuses = true,
     .quantized = true,
     .pitched = true,
+    .filters = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = ALL_DTYPES,
     .launch = launch_reference,
