@@ -68,7 +68,7 @@ static const fault faults[] = {
      "work->col + first_col + first + col, 0", STAY, "conv_fwd bf16 nhwgc n2 g2 c128 k128 i9x7 f3x3 p1x1 epilogue=bias,scale_row"},
     {"a plane's pixels counted on from the planes before", "gpu/depthwise/depthwise.c", "(a->groups - 1) + at.channel)", "(a->groups - 1))",
      PLANES, "conv_fwd fp32 ngchw n2 g3 c3 k3 i9x8 f3x3 p1x1 epilogue=scale_row"},
-    {"bytes that wrap", STEPS, "value < -128.0f ? -128.0f : value > 127.0f ? 127.0f : value", "value", RUNS, BYTES},
+    {"bytes that wrap", STEPS, "kw_within(value, low, high) + ", "value + ", RUNS, BYTES},
     {"slope 1 below 0", STEPS, "v > 0.0f ? v : slope * v", "v", RUNS, BYTES},
     {"of a residual's columns the first eight twice", FINISH, "% 16, j + kw_lane() / 16", "% 16, j", RUNS, RESIDUAL},
     {"a residual's rows one further on", FINISH, "first_row + kw_residual_row(i)", "first_row + 1 + kw_residual_row(i)", RUNS, RESIDUAL},
