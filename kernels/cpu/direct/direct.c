@@ -2,7 +2,8 @@
  * of walks (prelude/cpu.h). Families conv.direct, conv.direct_1st (KW_MERGE: the columns of a filter row and the channels are one run) and
  * conv.any_groups (KW_TILE_OWN: a unit's result channels are one vector, whatever groups they are of, and its copy is own_lanes.h's).
  *
- * A unit is one image, group, walk of each axis, depth, block of output rows and columns, and part of the output channels. Its copy is
+ * A unit is one image, group, walk of each axis, depth, block of output rows and columns, and part of the output channels. Its copy, which
+ * the walks of rows and columns have in common, is
  * dense in memory at the type the tile reads, so the tile needs no test for edges: columns are padded with zeros, rows outside the image
  * are left out of the run table (with tiles of one row) or are rows of zeros. The copy costs little because every output channel
  * reads it.
@@ -76,8 +77,8 @@ static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return share
 static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return (void)share, DST_CHANNELS(a); }
 #endif
 
-/* A block's part of one axis: pixels at..at+count-1 of the walk read source positions low..high-1 (rows only those inside the image, when
- * tiles are one row high). */
+/* A block's part of one axis: pixels at..at+count-1 of the walk, which read some of the source positions low..high-1 (rows only those inside
+ * the image, when tiles are one row high). */
 typedef struct side {
     kw_walk walk;
     kw_i64 at, count, low, high;
@@ -104,33 +105,49 @@ static void place(side *s, const kw_kernel_args *a, int axis, kw_i64 number) {
     }
 }
 
-/* false when the block is beyond the end of a walk. */
+static kw_i64 take(kw_i64 *unit, kw_i64 count) {
+    kw_i64 rest = *unit % count;
+    *unit /= count;
+    return rest;
+}
+
+static kw_i64 walks_of_a_copy(const kw_kernel_args *a) { return walks_of(a, 1) * walks_of(a, 2); }
+
+/* The walks of rows and columns come one after another, and each is told all that any of them reads: they share a copy. false when the block
+ * is beyond the end of a walk. */
 static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
-    kw_i64 later_taps = 1;
+    kw_i64 later_taps = 1, phase[3], number[3];
     int good = 1;
-    b->part = unit % a->params.parts;
-    unit /= a->params.parts;
+    b->part = take(&unit, a->params.parts);
+    for (int axis = 2; axis > 0; axis--)
+        phase[axis] = take(&unit, walks_of(a, axis));
+    for (int axis = 2; axis >= 0; axis--)
+        number[axis] = take(&unit, ceil_div(ceil_div(DST_SIZE(a)[axis], walks_of(a, axis)), block_size(a, axis)));
+    phase[0] = take(&unit, walks_of(a, 0));
+    b->share = take(&unit, shares_of(a));
+    b->n = unit;
     b->first_run = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        kw_i64 walks = walks_of(a, axis), blocks = ceil_div(ceil_div(DST_SIZE(a)[axis], walks), block_size(a, axis));
-        kw_i64 number = unit % blocks, phase = unit / blocks % walks;
-        unit /= blocks * walks;
-        b->axis[axis].walk = walk_of(a, axis, phase);
-        place(&b->axis[axis], a, axis, number);
-        good &= b->axis[axis].count > 0;
+        side *s = &b->axis[axis];
+        s->walk = walk_of(a, axis, phase[axis]);
+        place(s, a, axis, number[axis]);
+        good &= s->count > 0;
 #if KW_BACKWARD
         kw_i64 before = 0, all = 0;
-        for (kw_i64 p = 0; p < walks; p++) {
-            kw_i64 taps = walk_of(a, axis, p).taps;
-            before += p < phase ? taps : 0;
-            all += taps;
+        for (kw_i64 p = 0; p < walks_of(a, axis); p++) {
+            side other = {.walk = walk_of(a, axis, p)};
+            place(&other, a, axis, number[axis]);
+            if (other.walk.taps && other.count > 0) {
+                s->low = kw_min(s->low, other.low);
+                s->high = kw_max(s->high, other.high);
+            }
+            before += p < phase[axis] ? other.walk.taps : 0;
+            all += other.walk.taps;
         }
-        b->first_run = before * later_taps + b->axis[axis].walk.taps * b->first_run;
+        b->first_run = before * later_taps + s->walk.taps * b->first_run;
         later_taps *= all;
 #endif
     }
-    b->share = unit % shares_of(a);
-    b->n = unit / shares_of(a);
     return good;
 }
 
@@ -459,14 +476,16 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
 
 static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     char *memory = thread_memory;
-    kw_i64 held = -1; /* the unit, parts aside, whose copy the memory holds */
+    kw_i64 held = -1; /* the unit, parts and walks aside, whose copy the memory holds */
     kw_tiles_begin(elements_of(a));
     for (kw_i64 unit = begin; unit < end; unit++) {
         block b;
         if (!block_of(&b, a, unit)) continue;
-        kw_i64 taps = b.axis[1].walk.taps * b.axis[2].walk.taps;
-        if (taps && held != unit / a->params.parts) copy_block(a, &b, memory + a->params.copy_at);
-        held = unit / a->params.parts;
+        kw_i64 taps = b.axis[1].walk.taps * b.axis[2].walk.taps, place = unit / (a->params.parts * walks_of_a_copy(a));
+        if (taps && held != place) {
+            copy_block(a, &b, memory + a->params.copy_at);
+            held = place;
+        }
         sum_block(a, &b, memory);
     }
     kw_tiles_end();

@@ -37,7 +37,7 @@ static void conv_direct_decode(const kw_config *config, const kw_target *target,
 /* One spatial axis, the worst of its walks. */
 typedef struct span {
     int64_t walks, pixels; /* pixels of the longest walk */
-    int64_t step, reach;   /* source positions from pixel to pixel, from first to last tap */
+    int64_t step, reach;   /* source positions from pixel to pixel, from the first to the last that a pixel's taps read in any walk */
     int64_t taps;          /* most taps of a walk */
     int64_t all_taps;      /* of all walks */
     int64_t products;      /* in-bounds (pixel, tap) pairs */
@@ -69,6 +69,7 @@ static span source_span(const kw_problem *problem, int axis, int64_t tile, bool 
     kw_problem_output(out, problem);
     span s = {.walks = kw_problem_walks(problem, axis), .step = 1, .products = kw_problem_axis_products(problem, axis)};
     s.source = problem->op == KW_CONV_FWD ? problem->conv.in[axis] : out[axis];
+    int64_t low = INT64_MAX, high = INT64_MIN;
     for (int64_t i = 0; i < s.walks; i++) {
         kw_walk walk = kw_problem_walk(problem, axis, i);
         s.pixels = kw_max(s.pixels, walk.pixels);
@@ -76,8 +77,11 @@ static span source_span(const kw_problem *problem, int axis, int64_t tile, bool 
         s.all_taps += walk.taps;
         s.tiled += kw_round_up(walk.pixels, tile) * walk.taps - (skip ? skipped(&walk, s.source, tile) : 0);
         if (walk.taps) {
+            int64_t last = walk.src_start + (walk.taps - 1) * walk.tap_src_step;
             s.step = kw_max(s.step, walk.src_step);
-            s.reach = kw_max(s.reach, (walk.taps - 1) * (walk.tap_src_step < 0 ? -walk.tap_src_step : walk.tap_src_step));
+            low = kw_min(low, kw_min(walk.src_start, last));
+            high = kw_max(high, kw_max(walk.src_start, last));
+            s.reach = high - low;
         }
     }
     return s;
@@ -242,8 +246,8 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     double filled = work.amx ? (double)(KW_AMX_CHUNKS(steps) * KW_AMX_ROWS) / (double)steps : 1;
     launch->multiply_adds = products * filled * (double)work.instructions;
     launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
-    launch->copied_bytes =
-        2.0 * (double)launch->packed_bytes + 2.0 * (double)(units * kw_min(parts, target->units)) * (double)copy_bytes(&c, tile);
+    double copies = (double)(units / (c.height.walks * c.width.walks) * kw_min(parts, target->units));
+    launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 2.0 * copies * (double)copy_bytes(&c, tile);
 }
 
 void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *text) {
