@@ -263,6 +263,7 @@ static void fields_without_meaning_make_no_other_problem(void **state) {
         p->epilogue.converts = false;
         p->mixed = false; /* and x_dtype has no meaning */
         p->fpmath = KW_FPMATH_STRICT;
+        p->filter_order = KW_FILTER_OF_LAYOUT;
         memset(p->pitch, 0, sizeof p->pitch);
         memset(p->reserved, 0, sizeof p->reserved);
     }

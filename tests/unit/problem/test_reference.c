@@ -25,8 +25,12 @@ static int64_t w_index(const kw_problem *p, int64_t g, int64_t k, int64_t c, con
     const kw_conv_dims *d = &p->conv;
     int64_t cg = d->c / d->g, row = g * (d->k / d->g) + k;
     const int64_t *f = d->filter;
-    return p->layout == KW_CHANNELS_LAST ? (((row * f[0] + t[0]) * f[1] + t[1]) * f[2] + t[2]) * cg + c
-                                         : (((row * cg + c) * f[0] + t[0]) * f[1] + t[1]) * f[2] + t[2];
+    if (p->filter_order == KW_FILTER_CRSK) {
+        return (((c * f[0] + t[0]) * f[1] + t[1]) * f[2] + t[2]) * d->k + row;
+    }
+    bool krsc = p->filter_order == KW_FILTER_OF_LAYOUT ? p->layout == KW_CHANNELS_LAST : p->filter_order == KW_FILTER_KRSC;
+    return krsc ? (((row * f[0] + t[0]) * f[1] + t[1]) * f[2] + t[2]) * cg + c
+                : (((row * cg + c) * f[0] + t[0]) * f[1] + t[1]) * f[2] + t[2];
 }
 
 typedef struct data {

@@ -201,6 +201,7 @@ static void repeats_are_found_by_value(void **state) {
         problems[i].ndim = 0;
         problems[i].mixed = false;
         problems[i].fpmath = KW_FPMATH_STRICT;
+        problems[i].filter_order = KW_FILTER_OF_LAYOUT;
         problems[i].gemm = (kw_gemm_dims){.batch = 1, .m = 2, .n = 3, .k = 4};
         problems[i].epilogue = (kw_epilogue){0};
         memset(problems[i].pitch, 0, sizeof problems[i].pitch);
