@@ -98,6 +98,10 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
         kw_zero(to + (row - first) * pitch, pitch);
 }
 
+/* The last step of a row may be of elements of which some are the next row's: integers, times weights of zero. The last row has no next
+ * one, and is copied. */
+#define KW_READS_BEYOND (KW_STORAGE == 3 && KW_MATH != 3 && !KW_CONVERTS)
+
 /* Rows first..last-1 times column blocks k..k_end-1. Rows below direct are read where they are, the others from the copy. */
 typedef struct chunk {
     kw_i64 batch, first, last, direct, k, k_end;
@@ -185,7 +189,8 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
 #endif
         chunk h = {.k = part * blocks / parts, .k_end = (part + 1) * blocks / parts};
         if (!find_chunk(&h, &all, a, &p, number)) continue;
-        h.direct = a->params.copy ? h.first : h.last - (h.last - h.first) % KW_TILE_COLS;
+        kw_i64 beyond = KW_READS_BEYOND && p.depth % KW_PAIR && h.last == p.rows;
+        h.direct = a->params.copy ? h.first : h.first + (h.last - h.first - beyond) / KW_TILE_COLS * KW_TILE_COLS;
         if (number != held && h.direct < h.last) copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + a->params.copy_at);
         held = number;
         multiply_chunk(a, &p, &h, memory);

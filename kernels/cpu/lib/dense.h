@@ -5,7 +5,8 @@
  * words of KW_BLOCK output channels side by side. A run's source elements lie side by side as well.
  *
  * KW_RAISED: the instruction multiplies unsigned bytes by signed ones, and the pixels are signed. Copied ones are 128 + value, zeros outside
- * the image too, and each run of packed weights begins with a step of -128 times the run's sums, by which the tile's sums begin.
+ * the image too, and each run of packed weights begins with a step of -128 times the run's sums, by which the tile's sums begin. (A tile
+ * that raises what it reads takes a quarter longer with two vectors of weights: the instruction takes the multipliers' slots.)
  * KW_X_ZERO: the same with any number: runs begin with their sums, a tile's sums by these times -(zero point + 128), or without the 128
  * where pixels are as they were; padding is the zero point. So packed weights are the same for all zero points. */
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
@@ -14,9 +15,9 @@
 #define KW_STEP_BYTES KW_TILE_STEP_BYTES(KW_BLOCK)
 #define KW_WORD (4 / KW_PAIR) /* bytes of a source element as the tile reads it */
 #define KW_CONVERTS (KW_WORD != KW_BYTES || KW_RAISED)
+#define KW_ZERO_BYTE (KW_RAISED ? 0x80 : 0)
 #define KW_HEADED (KW_RAISED || KW_X_ZERO)
 #define KW_HEAD_BYTES (KW_HEADED ? KW_STEP_BYTES : 0) /* before the steps of a run */
-#define KW_ZERO_BYTE (KW_RAISED ? 0x80 : 0)
 #define KW_SPILL_BYTES KW_TILE_SPILL_BYTES(KW_TILE_PIXELS, KW_BLOCK)
 
 /* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column that the
@@ -117,6 +118,8 @@ static void kw_fill(char *to, kw_i64 bytes, kw_u32 word) {
     kw_i64 i = 0;
     for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
         kw_put(to + i, words);
+    for (; i + 4 <= bytes; i += 4)
+        *(kw_i32_u *)(to + i) = (int)word;
     for (; i < bytes; i++)
         to[i] = (char)(word >> 8 * (i % 4));
 }
@@ -280,39 +283,64 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
 
 #endif
 
-#if KW_STORAGE == 3
+#if KW_STORAGE == 3 && KW_WORD == 1
+typedef kw_u32 kw_quarter __attribute__((vector_size(16), aligned(1), may_alias));
+
+/* Copies bytes, raised where they are. What is left behind the last whole vector, 16 bytes or word is taken once more with what stands before
+ * it. */
+static void kw_copy_bytes(char *to, const char *from, kw_i64 bytes) {
+    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
+    const kw_vu flip = (kw_vu)kw_spread_word(&word);
+    const kw_quarter flip_quarter = {word, word, word, word};
+    kw_i64 i = 0;
+    for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
+        *(kw_vu_u *)(to + i) = *(const kw_vu_u *)(from + i) ^ flip;
+    if (i == bytes) return;
+    if (bytes >= KW_VECTOR) {
+        *(kw_vu_u *)(to + bytes - KW_VECTOR) = *(const kw_vu_u *)(from + bytes - KW_VECTOR) ^ flip;
+    } else if (bytes >= 16) {
+        for (; i + 16 < bytes; i += 16)
+            *(kw_quarter *)(to + i) = *(const kw_quarter *)(from + i) ^ flip_quarter;
+        *(kw_quarter *)(to + bytes - 16) = *(const kw_quarter *)(from + bytes - 16) ^ flip_quarter;
+    } else if (bytes >= 4) {
+        for (; i + 4 < bytes; i += 4)
+            *(kw_i32_u *)(to + i) = *(const kw_i32_u *)(from + i) ^ (int)word;
+        *(kw_i32_u *)(to + bytes - 4) = *(const kw_i32_u *)(from + bytes - 4) ^ (int)word;
+    } else {
+        for (; i < bytes; i++)
+            to[i] = (char)(from[i] ^ KW_ZERO_BYTE);
+    }
+}
+
 /* Copies count channels that lie side by side, as the tile reads them. */
 static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
-    kw_i64 i = 0;
-#if KW_WORD == 2
-    for (; i + KW_LANES <= count; i += KW_LANES)
-        *(kw_vs_u *)(to + 2 * i) = __builtin_convertvector(*(const kw_vx_u *)(from + i), kw_vs);
-    for (; i < count; i++)
-        *(kw_u16_u *)(to + 2 * i) = (kw_u16) * (const kw_x8 *)(from + i);
-#else
-    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
-    kw_vu flip = (kw_vu)kw_spread_word(&word);
-    for (; i + KW_VECTOR <= count; i += KW_VECTOR)
-        *(kw_vu_u *)(to + i) = *(const kw_vu_u *)(from + i) ^ flip;
-    for (; i + 4 <= count; i += 4)
-        *(kw_i32_u *)(to + i) = *(const kw_i32_u *)(from + i) ^ (int)word;
-    for (; i < count; i++)
-        to[i] = (char)(from[i] ^ KW_ZERO_BYTE);
-#endif
+    kw_i64 end = (count + KW_PAIR - 1) / KW_PAIR * 4;
+    if (KW_MATH != 3 && count % KW_PAIR && end <= room) {
+        const kw_u32 zero = KW_ZERO_BYTE * 0x01010101u; /* the last step, of which the channels take a part */
+        *(kw_i32_u *)(to + end - 4) = (int)zero;
+        kw_copy_bytes(to, from, count);
+        return;
+    }
+    kw_copy_bytes(to, from, count);
     kw_fill_run(to, count, room);
 }
 #else
+/* A vector of channels. */
+KW_INLINE void kw_copy_lanes(char *to, const char *from) {
+#if KW_STORAGE == 3
+    *(kw_vs_u *)to = __builtin_convertvector(*(const kw_vx_u *)from, kw_vs);
+#elif KW_CONVERTS
+    kw_put(to, kw_load_x(from));
+#else
+    __builtin_memcpy(to, from, KW_BYTES * KW_LANES);
+#endif
+}
 
 /* Copies count channels that lie side by side, as the tile reads them. */
 static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_i64 i = 0;
-    for (; i + KW_LANES <= count; i += KW_LANES) {
-#if KW_CONVERTS
-        kw_put(to + KW_WORD * i, kw_load_x(from + KW_BYTES * i));
-#else
-        __builtin_memcpy(to + KW_WORD * i, from + KW_BYTES * i, KW_BYTES * KW_LANES);
-#endif
-    }
+    for (; i + KW_LANES <= count; i += KW_LANES)
+        kw_copy_lanes(to + KW_WORD * i, from + KW_BYTES * i);
 #if KW_LANES == 16 && KW_STORAGE <= 2
     if (i < count) {
         kw_lanes_mask rest = kw_first_lanes(count - i);
@@ -331,8 +359,14 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
 #endif
     }
 #else
+    if (i < count && count >= KW_LANES) { /* a last vector, that begins before the end of the one before it */
+        kw_copy_lanes(to + KW_WORD * (count - KW_LANES), from + KW_BYTES * (count - KW_LANES));
+        i = count;
+    }
     for (; i < count; i++) {
-#if KW_CONVERTS
+#if KW_STORAGE == 3
+        *(kw_u16_u *)(to + 2 * i) = (kw_u16) * (const kw_x8 *)(from + i);
+#elif KW_CONVERTS
         *(kw_f32_u *)(to + KW_WORD * i) = kw_load_1(from + KW_BYTES * i);
 #else
         __builtin_memcpy(to + KW_WORD * i, from + KW_BYTES * i, KW_BYTES);
@@ -341,5 +375,4 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
 #endif
     kw_fill_run(to, count, room);
 }
-
 #endif

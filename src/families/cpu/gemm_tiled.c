@@ -53,7 +53,9 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     kw_tile_work work = kw_tile_work_of(config, &tile);
     int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
     int64_t pitch = kw_tile_pitch(4 * steps, 1, tile.cols);
-    p.copies = p.copies || work.converts || p.depth != steps * work.pair || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
+    bool reads_beyond = config->dtype == KW_INT8 && !work.converts && !work.amx; /* KW_READS_BEYOND of the kernel */
+    p.copies =
+        p.copies || work.converts || (p.depth != steps * work.pair && !reads_beyond) || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
     int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
     if (p.groups) {
