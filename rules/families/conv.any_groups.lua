@@ -19,7 +19,7 @@ local some = { [5] = true, [8] = true, [9] = true, [12] = true }
 return {
     family = "conv.any_groups",
     ops = { "conv_fwd", "conv_bwd_data" },
-    dtypes = { "fp32", "bf16", "fp16" },
+    dtypes = { "fp32", "bf16", "fp16", "int8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
@@ -29,6 +29,7 @@ return {
         }
     end,
     rules = {
+        (include "tables/isa").widest,
         { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_h * c.tile_w >= 7
         end },

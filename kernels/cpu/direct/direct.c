@@ -155,12 +155,16 @@ static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
 /* kw_pack_run() for result channels of which each group's stand by themselves; w: the tap of the first group. */
 static void pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
     kw_i64 row = taps_of(a) * a->c;
+    char *head __attribute__((unused)) = to;
+    to += KW_HEAD_BYTES;
     for (kw_i64 lane = 0; lane < KW_LANES; lane++, to += 4) {
         kw_i64 channel = kw_min(first + lane, a->groups * a->c - 1);
         const char *from = w + (channel / a->c * a->k * row + channel % a->c) * KW_BYTES;
         for (kw_i64 e = 0; e < a->k; e += KW_PAIR) {
             const char *at = from + e * row * KW_BYTES;
-#if KW_DP
+#if KW_STORAGE == 3
+            *(kw_u32 *)(to + e / KW_PAIR * KW_VECTOR) = kw_word_of(at, row, a->k - e);
+#elif KW_DP
             kw_u32 high = e + 1 < a->k ? *(const kw_u16_u *)(at + row * KW_BYTES) : 0;
             *(kw_u32 *)(to + e / KW_PAIR * KW_VECTOR) = *(const kw_u16_u *)at | high << 16;
 #else
@@ -168,6 +172,9 @@ static void pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 fi
 #endif
         }
     }
+#if KW_HEADED
+    kw_pack_head(head, head + run_bytes(a));
+#endif
 }
 #endif
 
@@ -256,9 +263,21 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
 typedef kw_own reader;
 static reader reader_of(const kw_kernel_args *a, const block *b) { return kw_own_of(a, b->share, DST_CHANNELS(a), SRC_CHANNELS(a)); }
 
-/* A pixel's channels, for bf16 pairs two at a time; the last one of an odd number has a zero as its partner. */
+/* A pixel's channels, for bf16 pairs two at a time; the last one of an odd number has a zero as its partner. The last step of int8 may have
+ * bytes of a next group, which meet weights of zero; where the tensor ends it is taken from a copy. */
 static void copy_pixel(const reader *r, const char *from, char *to, const char *end) {
-#if KW_DP
+#if KW_STORAGE == 3
+    kw_i64 steps = ceil_div(r->channels, KW_PAIR), whole = r->channels / KW_PAIR;
+    if (from + r->span + steps * KW_PAIR <= end) {
+        kw_own_copy(to, r, from, 0, steps, KW_OWN_WORDS, end);
+    } else {
+        char last[KW_LANES * KW_OWN_CHANNELS + KW_PAIR];
+        for (kw_i64 i = 0; i < r->span + steps * KW_PAIR; i++)
+            last[i] = i < r->span + r->channels ? from[i] : 0;
+        if (whole) kw_own_copy(to, r, from, 0, whole, KW_OWN_WORDS, end);
+        kw_own_copy(to + whole * KW_VECTOR, r, last + whole * KW_PAIR, 0, 1, KW_OWN_WORDS, end);
+    }
+#elif KW_DP
     kw_i64 pairs = r->channels / 2;
     if (pairs) kw_own_copy(to, r, from, 0, pairs, KW_OWN_WORDS, end);
     if (r->channels % 2) kw_own_copy(to + pairs * KW_VECTOR, r, from + pairs * 4, 0, 1, KW_OWN_VALUES, end);

@@ -24,18 +24,46 @@ static kw_own kw_own_of(const kw_kernel_args *a, kw_i64 vector, kw_i64 results, 
     return o;
 }
 
-/* What is copied of each group: elements as fp32, or 4 bytes as they are. */
+/* What is copied of each group: elements as fp32, or the KW_PAIR elements of a step as the tile reads them, bf16 and bytes as they are, the
+ * bytes of math=wide as int16. */
 enum { KW_OWN_VALUES, KW_OWN_WORDS };
 /* How: NEAR: one load holds it for all lanes; a number: that of the groups; ANY: any number. */
 enum { KW_OWN_NEAR = 0, KW_OWN_ANY = -1 };
 
+#if KW_STORAGE == 3
+#if KW_PAIR == 2
+KW_INLINE kw_u32 kw_own_word(const char *p) {
+    const kw_x8 *x = (const kw_x8 *)p;
+    return (kw_u32)(kw_u16)x[0] | (kw_u32)(kw_u16)x[1] << 16;
+}
+KW_INLINE kw_vf kw_own_words(const char *p) {
+    kw_vf v;
+#if KW_X_UNSIGNED
+    __asm__("vpmovzxbw %1, %0" : "=v"(v) : "m"(*(const kw_vh_u *)p));
+#else
+    __asm__("vpmovsxbw %1, %0" : "=v"(v) : "m"(*(const kw_vh_u *)p));
+#endif
+    return v;
+}
+#else
+KW_INLINE kw_u32 kw_own_word(const char *p) { return (kw_u32) * (const kw_i32_u *)p; }
+KW_INLINE kw_vf kw_own_words(const char *p) { return kw_load(p); }
+#endif
+KW_INLINE kw_vu kw_own_value(const char *p, int what) { return (void)what, kw_own_word(p) + (kw_vu){0}; }
+KW_INLINE kw_vf kw_own_values(const char *p, int what) { return (void)what, kw_own_words(p); }
+#else
+KW_INLINE kw_vu kw_own_value(const char *p, int what) {
+    return what == KW_OWN_WORDS ? (kw_vu)(*(const kw_i32_u *)p + (kw_vi){0}) : (kw_vu)(kw_load_1(p) - (kw_vf){0});
+}
+KW_INLINE kw_vf kw_own_values(const char *p, int what) { return what == KW_OWN_WORDS ? kw_load(p) : kw_load_x(p); }
+#endif
+
 KW_INLINE kw_vu kw_own_one(const kw_own *o, const char *p, kw_i64 group, int what) {
-    p += group * o->channels * KW_BYTES;
-    return (what == KW_OWN_WORDS ? (kw_vu)(*(const kw_i32_u *)p + (kw_vi){0}) : (kw_vu)(kw_load_1(p) - (kw_vf){0})) & o->mask[group];
+    return kw_own_value(p + group * o->channels * KW_BYTES, what) & o->mask[group];
 }
 
 KW_INLINE kw_vf kw_own_load(const kw_own *o, const char *p, int what, int how) {
-    if (how == KW_OWN_NEAR) return what == KW_OWN_WORDS ? kw_permute(kw_load(p), o->pick / 2) : kw_permute(kw_load_x(p), o->pick);
+    if (how == KW_OWN_NEAR) return kw_permute(kw_own_values(p, what), what == KW_OWN_WORDS ? o->pick / KW_PAIR : o->pick);
     kw_vu all = kw_own_one(o, p, 0, what);
     if (how == KW_OWN_ANY) {
         for (kw_i64 group = 1; group < o->count; group++)
@@ -51,13 +79,18 @@ KW_INLINE kw_vf kw_own_load(const kw_own *o, const char *p, int what, int how) {
 KW_INLINE kw_vf kw_own_zip(kw_vf first, kw_vf second) { return (kw_vf)((kw_vu)first >> 16 | (kw_vu)second); }
 
 KW_INLINE void kw_own_steps(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what, int how) {
-    kw_i64 step = what == KW_OWN_WORDS ? 4 : KW_BYTES;
+    kw_i64 step = what == KW_OWN_WORDS ? KW_PAIR * KW_BYTES : KW_BYTES;
+#if KW_RAISED
+    const kw_vi raise = (kw_vi){0} + (int)0x80808080u;
+#else
+    const kw_vi raise = {0};
+#endif
     for (kw_i64 i = 0; i < count; i++, to += 4 * KW_LANES, p += step) {
         kw_vf v = kw_own_load(o, p, what, how);
         if (KW_STORAGE == 1 && KW_MATH != 0 && what == KW_OWN_VALUES) {
             v = kw_own_zip(v, partner ? kw_own_load(o, partner + i * step, what, how) : (kw_vf){0});
         }
-        kw_put(to, v);
+        kw_put(to, (kw_vf)((kw_vi)v ^ raise));
     }
 }
 
@@ -65,7 +98,7 @@ KW_INLINE void kw_own_steps(char *to, const kw_own *o, const char *p, const char
  * zeros. Nothing at or beyond end is read. */
 static void kw_own_copy(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what, const char *end) {
     const char *last = (partner > p ? partner : p) + count * 4 + 4 * KW_LANES;
-    if ((what == KW_OWN_WORDS ? o->channels % 2 == 0 && o->span < 2 * KW_LANES : o->span < KW_LANES) && last <= end)
+    if ((what == KW_OWN_WORDS ? o->channels % KW_PAIR == 0 && o->span < KW_PAIR * KW_LANES : o->span < KW_LANES) && last <= end)
         kw_own_steps(to, o, p, partner, count, what, KW_OWN_NEAR);
     else if (o->count == 1)
         kw_own_steps(to, o, p, partner, count, what, 1);

@@ -6,6 +6,8 @@
 #include "families/cpu/bwd_weight.h"
 #include "families/cpu/direct.h"
 
+#include "cpu/direct/args.h"
+
 enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, AXIS_COUNT };
 
 static const kw_axis axes[AXIS_COUNT] = {
@@ -32,9 +34,8 @@ static bool has_several_groups(const kw_rule_case *c) {
 }
 
 static bool channels_are_few(const kw_rule_case *c) {
-    enum { CHANNELS_MAX = 96 };
     const kw_conv_dims *d = &c->problem->conv;
-    return (c->problem->op == KW_CONV_FWD ? d->c : d->k) / d->g <= CHANNELS_MAX;
+    return (c->problem->op == KW_CONV_FWD ? d->c : d->k) / d->g <= KW_OWN_CHANNELS;
 }
 
 static const kw_rule fits_rules[] = {
@@ -59,8 +60,10 @@ const kw_family kw_family_conv_any_groups = {
     .name = "conv.any_groups",
     .summary = "groups of any width, vectors of result channels across groups; forward and backward data",
     .kind = KW_KIND_CPU,
+    .fuses = true,
+    .quantized = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
