@@ -17,7 +17,7 @@ import time
 
 import cpu_problems
 
-TOLERANCE = {"fp32": 1e-3, "bf16": 2e-2, "int8": 1e-30}
+TOLERANCE = {"fp32": 1e-3, "bf16": 2e-2, "fp16": 2e-2, "fp8": 2e-2, "bf8": 2e-2, "int8": 1e-30}
 CHOICE = 1.05
 
 Result = collections.namedtuple("Result", "kind problem ours theirs peer config roofline error best best_config")
@@ -27,7 +27,7 @@ class Bench:
     """A bench_peer that answers line by line. One that died is started again."""
 
     def __init__(self, options, every=False):
-        self.command = [options.program, "--threads", str(options.threads)] + ["--every"] * every
+        self.command = [options.program, "--threads", str(options.threads)] + ["--every"] * every + ["--own"] * options.own
         self.start()
 
     def start(self):
@@ -110,6 +110,7 @@ def read_options():
     parser.add_argument("--seconds", type=float, default=1e9, help="no further problem is begun after so many")
     parser.add_argument("--worst", type=int, default=10, help="problems on which every kernel of ours is measured")
     parser.add_argument("--epilogue", default="", help="words behind forward convolutions and products, e.g. epilogue=bias+relu")
+    parser.add_argument("--own", action="store_true", help="the peer is our own plan of the same problem in fp32")
     parser.add_argument("--rows", help="a CSV of the results")
     return parser.parse_args()
 

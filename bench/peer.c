@@ -1,10 +1,12 @@
 /* peer.c: the library beside its best peer on a CPU, problem by problem: bench/cpu_vs_peer.py draws problems and makes tables of this.
  *
- *   bench_peer [--threads N] [--every]     problem texts on standard input, one a line
+ *   bench_peer [--threads N] [--every] [--own]     problem texts on standard input, one a line
  *
  * Peers: oneDNN, and for fp32 products each library of KW_BLAS (sgemm_; names as the loader knows them, separated by colons). Ours: a plan
  * of the default mode that knows nothing of earlier runs; weights are packed beforehand on both sides (a BLAS has no way to). All are
  * called in turns by the timing loop of src/measure/timing/timing.c, warm caches, and their results compared.
+ *
+ * With --own the peer is our own plan of the same problem in fp32, and results are not compared.
  *
  * A line a problem, with tabs: problem, our ns, the best peer's ns, that peer and its kernel, our kernel, share of the roofline, the
  * largest difference of the results as a share of the largest, and with --every, which measures each kernel of ours that serves, the
@@ -34,7 +36,7 @@ typedef struct session {
     int blas_count, threads;
     double peak[KW_DTYPE_COUNT], bandwidth; /* FLOP/s, bytes a second */
     int64_t cache;                          /* bytes of the last level */
-    bool every;
+    bool every, own;
 } session;
 
 typedef struct layer {
@@ -214,7 +216,14 @@ static double every_kernel(const session *s, const layer *l, kw_plan **plan, con
     return 0;
 }
 
-static kw_status compare(session *s, layer *l, kw_error *err) {
+/* The same problem in fp32. */
+static kw_status open_own(layer *own, const layer *l, const session *s, kw_error *err) {
+    own->problem = l->problem;
+    own->problem.dtype = KW_FP32;
+    return open_layer(own, s, err);
+}
+
+static kw_status compare(session *s, layer *l, layer *own, kw_error *err) {
     kw_subject subjects[SUBJECTS_MAX] = {{.call = call_ours, .context = l}};
     blas_call blas[BLAS_MAX];
     const char *names[SUBJECTS_MAX] = {"ours"};
@@ -225,11 +234,19 @@ static kw_status compare(session *s, layer *l, kw_error *err) {
     if (status) {
         return status;
     }
-    if (!peer_dnnl_open(&l->dnnl, &l->problem, &l->tensors, l->result, &none)) {
+    if (s->own) {
+        status = open_own(own, l, s, err);
+        if (status) {
+            return status;
+        }
+        names[count] = "ours";
+        subjects[count++] = (kw_subject){.call = call_ours, .context = own};
+    } else if (!peer_dnnl_open(&l->dnnl, &l->problem, &l->tensors, l->result, &none)) {
         names[count] = "oneDNN";
         subjects[count++] = (kw_subject){.call = peer_dnnl_call, .context = l->dnnl};
     }
-    for (int i = 0; i < s->blas_count && l->problem.op == KW_GEMM && l->problem.dtype == KW_FP32 && !l->problem.epilogue.count; i++) {
+    for (int i = 0; i < s->blas_count && l->problem.op == KW_GEMM && l->problem.dtype == KW_FP32 && !l->problem.epilogue.count && !s->own;
+         i++) {
         blas[i] = (blas_call){l, s->blas[i]};
         names[count] = s->blas_names[i];
         subjects[count++] = (kw_subject){.call = call_blas, .context = &blas[i]};
@@ -252,8 +269,10 @@ static kw_status compare(session *s, layer *l, kw_error *err) {
     double every_ns = s->every ? every_kernel(s, l, &every, &config) : 0;
     kw_problem_print(text, sizeof text, &l->problem);
     printf("%s\t%.0f\t%.0f\t%s %s\t%s\t%.3f\t%.2g\t%.0f\t%s\n", text, times[0].time_ns, times[best].time_ns, names[best],
-           l->dnnl && best == 1 ? peer_dnnl_kernel(l->dnnl) : "", kw_plan_config(l->plan), roofline_ns(s, &l->problem) / times[0].time_ns,
-           difference(l), every_ns, config);
+           own->plan              ? kw_plan_config(own->plan)
+           : l->dnnl && best == 1 ? peer_dnnl_kernel(l->dnnl)
+                                  : "",
+           kw_plan_config(l->plan), roofline_ns(s, &l->problem) / times[0].time_ns, own->plan ? 0 : difference(l), every_ns, config);
     kw_plan_destroy(&every);
     return KW_OK;
 }
@@ -275,6 +294,7 @@ int main(int count, char **words) {
     kw_error err = {0};
     for (int i = 1; i < count; i++) {
         s.every = s.every || !strcmp(words[i], "--every");
+        s.own = s.own || !strcmp(words[i], "--own");
         if (!strcmp(words[i], "--threads") && i + 1 < count) {
             s.threads = atoi(words[++i]);
         }
@@ -295,14 +315,15 @@ int main(int count, char **words) {
     printf("; %s\n", kw_context_target(s.context));
     fflush(stdout);
     for (char line[KW_PROBLEM_TEXT_MAX]; fgets(line, sizeof line, stdin);) {
-        layer l = {0};
+        layer l = {0}, own = {0};
         line[strcspn(line, "\n")] = 0;
         kw_status status = kw_problem_parse(&l.problem, line, &err);
-        if ((status ? status : compare(&s, &l, &err))) {
+        if ((status ? status : compare(&s, &l, &own, &err))) {
             printf("# %s: %s\n", line, err.text);
         }
         fflush(stdout);
         close_layer(&l);
+        close_layer(&own);
     }
     kw_context_close(&s.context);
     return 0;
