@@ -3,12 +3,18 @@
  * there. It costs a copy of as many vectors as a group has channels, which all taps and tiles then read. */
 #include "cpu/lib/permute.h"
 
+#define KW_OWN_PIECES 4
+
 /* The groups of one vector of result channels, first to first + count - 1. Lanes behind the last channel repeat its group. Of lane i's group:
  * pick: how many elements it stands behind the first; mask[g] has its bits where the lane is of the group number g. */
 typedef struct kw_own {
     kw_i64 first, count, channels; /* channels: of the source, in each group */
     kw_i64 span;                   /* elements from the first group's to the last one's */
     kw_vi pick;
+#if KW_STORAGE == 3
+    kw_i64 pieces;                /* of 16 bytes that hold a step of all lanes; 0: more than KW_OWN_PIECES */
+    kw_vi shuffle[KW_OWN_PIECES]; /* vpshufb's: which byte of a piece comes where */
+#endif
     kw_vu mask[KW_LANES];
 } kw_own;
 
@@ -21,14 +27,26 @@ static kw_own kw_own_of(const kw_kernel_args *a, kw_i64 vector, kw_i64 results, 
         o.mask[number][lane] = ~0u;
     }
     o.span = (o.count - 1) * channels;
+#if KW_STORAGE == 3
+    o.pieces = (o.span + KW_PAIR + 15) / 16;
+    if (o.pieces > KW_OWN_PIECES) o.pieces = 0;
+    for (kw_i64 piece = 0; piece < o.pieces; piece++) {
+        unsigned char *to = (unsigned char *)&o.shuffle[piece];
+        for (int byte = 0; byte < KW_VECTOR; byte++) {
+            kw_i64 element = KW_PAIR == 4 ? byte % 4 : byte % 4 / 2, from = o.pick[byte / 4] + element - 16 * piece;
+            int wanted = (KW_PAIR == 4 || byte % 2) && from >= 0 && from < 16; /* math=wide: the upper half of an int16 */
+            to[byte] = (unsigned char)(wanted ? from : 0x80);
+        }
+    }
+#endif
     return o;
 }
 
 /* What is copied of each group: elements as fp32, or the KW_PAIR elements of a step as the tile reads them, bf16 and bytes as they are, the
  * bytes of math=wide as int16. */
 enum { KW_OWN_VALUES, KW_OWN_WORDS };
-/* How: NEAR: one load holds it for all lanes; a number: that of the groups; ANY: any number. */
-enum { KW_OWN_NEAR = 0, KW_OWN_ANY = -1 };
+/* How: NEAR: one load holds it for all lanes; a number: that of the groups; ANY: any number; SHUFFLED + n: bytes of n pieces. */
+enum { KW_OWN_NEAR = 0, KW_OWN_ANY = -1, KW_OWN_SHUFFLED = 100 };
 
 #if KW_STORAGE == 3
 #if KW_PAIR == 2
@@ -49,6 +67,29 @@ KW_INLINE kw_vf kw_own_words(const char *p) {
 KW_INLINE kw_u32 kw_own_word(const char *p) { return (kw_u32) * (const kw_i32_u *)p; }
 KW_INLINE kw_vf kw_own_words(const char *p) { return kw_load(p); }
 #endif
+/* What a piece of 16 bytes holds of each lane's step. */
+KW_INLINE kw_vu kw_own_piece(const kw_own *o, const char *p, int piece) {
+    kw_vu v;
+#if KW_LANES == 16
+    __asm__("vbroadcasti32x4 %1, %0" : "=v"(v) : "m"(*(const char(*)[16])(p + 16 * piece)));
+#else
+    __asm__("vbroadcasti128 %1, %0" : "=v"(v) : "m"(*(const char(*)[16])(p + 16 * piece)));
+#endif
+    __asm__("vpshufb %1, %0, %0" : "+v"(v) : "v"(o->shuffle[piece]));
+    return v;
+}
+KW_INLINE kw_vf kw_own_shuffled(const kw_own *o, const char *p, int pieces) {
+    kw_vu v = kw_own_piece(o, p, 0);
+    if (pieces > 1) v |= kw_own_piece(o, p, 1);
+    if (pieces > 2) v |= kw_own_piece(o, p, 2);
+    if (pieces > 3) v |= kw_own_piece(o, p, 3);
+#if KW_PAIR == 2 && KW_X_UNSIGNED
+    __asm__("vpsrlw $8, %0, %0" : "+v"(v));
+#elif KW_PAIR == 2
+    __asm__("vpsraw $8, %0, %0" : "+v"(v));
+#endif
+    return (kw_vf)v;
+}
 KW_INLINE kw_vu kw_own_value(const char *p, int what) { return (void)what, kw_own_word(p) + (kw_vu){0}; }
 KW_INLINE kw_vf kw_own_values(const char *p, int what) { return (void)what, kw_own_words(p); }
 #else
@@ -64,6 +105,9 @@ KW_INLINE kw_vu kw_own_one(const kw_own *o, const char *p, kw_i64 group, int wha
 
 KW_INLINE kw_vf kw_own_load(const kw_own *o, const char *p, int what, int how) {
     if (how == KW_OWN_NEAR) return kw_permute(kw_own_values(p, what), what == KW_OWN_WORDS ? o->pick / KW_PAIR : o->pick);
+#if KW_STORAGE == 3
+    if (how > KW_OWN_SHUFFLED) return kw_own_shuffled(o, p, how - KW_OWN_SHUFFLED);
+#endif
     kw_vu all = kw_own_one(o, p, 0, what);
     if (how == KW_OWN_ANY) {
         for (kw_i64 group = 1; group < o->count; group++)
@@ -94,12 +138,29 @@ KW_INLINE void kw_own_steps(char *to, const kw_own *o, const char *p, const char
     }
 }
 
+#if KW_STORAGE == 3
+static void kw_own_shuffle_steps(char *to, const kw_own *o, const char *p, kw_i64 count) {
+    if (o->pieces == 1)
+        kw_own_steps(to, o, p, 0, count, KW_OWN_WORDS, KW_OWN_SHUFFLED + 1);
+    else if (o->pieces == 2)
+        kw_own_steps(to, o, p, 0, count, KW_OWN_WORDS, KW_OWN_SHUFFLED + 2);
+    else if (o->pieces == 3)
+        kw_own_steps(to, o, p, 0, count, KW_OWN_WORDS, KW_OWN_SHUFFLED + 3);
+    else
+        kw_own_steps(to, o, p, 0, count, KW_OWN_WORDS, KW_OWN_SHUFFLED + 4);
+}
+#endif
+
 /* Copies count steps, of which p is the first group's first. With bf16 pairs and KW_OWN_VALUES partner has the second of each pair; NULL:
  * zeros. Nothing at or beyond end is read. */
 static void kw_own_copy(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what, const char *end) {
     const char *last = (partner > p ? partner : p) + count * 4 + 4 * KW_LANES;
     if ((what == KW_OWN_WORDS ? o->channels % KW_PAIR == 0 && o->span < KW_PAIR * KW_LANES : o->span < KW_LANES) && last <= end)
         kw_own_steps(to, o, p, partner, count, what, KW_OWN_NEAR);
+#if KW_STORAGE == 3
+    else if (o->pieces && o->pieces <= o->count && p + count * KW_PAIR + 16 * KW_OWN_PIECES <= end)
+        kw_own_shuffle_steps(to, o, p, count);
+#endif
     else if (o->count == 1)
         kw_own_steps(to, o, p, partner, count, what, 1);
     else if (o->count == 2)
