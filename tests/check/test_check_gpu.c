@@ -48,11 +48,13 @@ typedef struct row {
 #define STEPS "n1 g2 c48 k80 i9x8 f3x3 p1x1 s2x1"
 /* More steps than blocks, less than five times as many, and five tiles: a tile's first block is not the one that a division gives. */
 #define PARTED "n1 c32 k5 i60x64 f3x3 p1x1"
+/* Of depths one more than a tile's, in each direction. */
+#define DEEPER "n1 c33 k33 i3x11 f1x1"
 #define MERGED "n1 g8 c24 k16 i7x6 f3x3 p1x1 s2x2"
 
 static const row geometry[] = {
     {"fdw", "bf16", "", {ODD, GROUPED, "n1 c1 k1 i1x1 f1x1"}},
-    {"fdw", "bf16", "", {"n3 c3 k5 i4x5 f1x1 s3x3", "n1 g2 c6 k4 i6x6 f4x3 s3x2 p2x0 d1x2"}},
+    {"fdw", "bf16", "", {"n3 c3 k5 i4x5 f1x1 s3x3", "n1 g2 c6 k4 i6x6 f4x3 s3x2 p2x0 d1x2", DEEPER}},
     {"fdw", "bf16", "ndim=1", {"n2 g2 c6 k10 i19 f5 p2 s2 d2"}},
     {"fdw", "bf16", "ndim=3", {"n1 c5 k6 i4x5x6 f3x3x3 p1x1x1 s2x1x2", "n2 g2 c6 k4 i3x3x3 f2x1x3 p0x0x1 d1x1x2"}},
     {"fdw", "bf16", "index=64", {GROUPED}},

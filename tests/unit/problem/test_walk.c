@@ -194,12 +194,35 @@ static void known_strided_views(void **state) {
     assert_int_equal(kw_problem_view(&problem).phases, 1);
 }
 
+/* At most 2^12 phases, and 2^20 taps of the axes together, an axis that is not there having one. */
+static void walks_are_few_up_to_the_limits(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool few;
+    } cases[] = {
+        {"conv_bwd_data fp32 c1 k1 i64x64 f1 s64", true},
+        {"conv_bwd_data fp32 c1 k1 i64x65 f1 s64x65", false},
+        {"conv_bwd_data fp32 c1 k1 i64x64 f1 s64x65", true},        /* no more phases than pixels */
+        {"conv_bwd_data fp32 c1 k1 i3x1026 f1x1022 s3x1026", true}, /* 1 + 3 + 1026 * 1022 = 2^20 */
+        {"conv_bwd_data fp32 c1 k1 i3x1026 f2x1022 s3x1026", false},
+        {"conv_fwd fp32 c1 k1 i64x65 f1 s64x65", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        kw_error err = {0};
+        assert_ok(kw_problem_parse(&problem, cases[i].text, &err), &err);
+        if (kw_problem_walks_are_few(&problem) != cases[i].few) {
+            fail_msg("%s: %s", cases[i].text, cases[i].few ? "too many" : "few");
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_walk_as_the_library_does),
-        cmocka_unit_test(walks_cover_each_position_once_with_its_taps),
-        cmocka_unit_test(views_count_the_taps_of_all_phases),
-        cmocka_unit_test(known_strided_views),
+        cmocka_unit_test(kernels_walk_as_the_library_does),   cmocka_unit_test(walks_cover_each_position_once_with_its_taps),
+        cmocka_unit_test(views_count_the_taps_of_all_phases), cmocka_unit_test(known_strided_views),
+        cmocka_unit_test(walks_are_few_up_to_the_limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

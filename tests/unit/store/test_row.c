@@ -86,6 +86,27 @@ static void every_field_of_random_rows_returns_exactly(void **state) {
     }
 }
 
+/* A text has a zero behind it: what is as long as the field is refused and changes nothing. */
+static void texts_fit_with_their_end_or_are_refused(void **state) {
+    (void)state;
+    static char text[1 << 16];
+    memset(text, 'x', sizeof text);
+    kw_row row;
+    for (const kw_row_field *field = kw_row_fields; field->name; field++) {
+        if (field->kind != KW_FIELD_TEXT) {
+            continue;
+        }
+        assert_true(field->size > 1 && field->size < sizeof text);
+        memset(&row, 0, sizeof row);
+        const char *at = (const char *)&row + field->offset;
+        assert_true(kw_row_field_set_text(field, &row, (kw_word){text, field->size - 1}));
+        assert_int_equal(strnlen(at, field->size), field->size - 1);
+        assert_false(kw_row_field_set_text(field, &row, (kw_word){text, field->size}));
+        assert_false(kw_row_field_set_text(field, &row, (kw_word){text, sizeof text}));
+        assert_int_equal(strnlen(at, field->size), field->size - 1);
+    }
+}
+
 /* rows_equal is written by hand, so a field that the table forgot would be caught by these two together. */
 static void every_byte_of_a_row_belongs_to_a_field_or_is_padding(void **state) {
     (void)state;
@@ -434,6 +455,7 @@ static void the_page_names_every_field(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_field_of_random_rows_returns_exactly),
+        cmocka_unit_test(texts_fit_with_their_end_or_are_refused),
         cmocka_unit_test(every_byte_of_a_row_belongs_to_a_field_or_is_padding),
         cmocka_unit_test(a_line_with_any_byte_changed_or_missing_is_refused),
         cmocka_unit_test(lines_that_are_no_rows_are_refused_with_the_reason),
