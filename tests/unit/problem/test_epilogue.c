@@ -276,6 +276,42 @@ static void tensors_lie_as_their_shape_says(void **state) {
     }
 }
 
+/* Of a product the channel is the column and the row the row. */
+static void tensors_of_products_lie_by_rows_and_columns(void **state) {
+    (void)state;
+    enum { M = 3, N = 5 };
+    kw_problem problem;
+    kw_error err = {0};
+    float bias[N], row[M];
+    for (int i = 0; i < N; i++) {
+        bias[i] = (float)(10 * i);
+        row[i % M] = (float)(1 + i % M);
+    }
+    assert_ok(kw_problem_parse(&problem, "gemm fp32 m3 n5 k1 epilogue=bias+scale_row", &err), &err);
+    for (int i = 0; i < M * N; i++) {
+        kw_epilogue_value v = {.value = 0.5};
+        kw_epilogue_apply(&v, &problem, (const void *const[KW_EXTRA_MAX]){bias, row}, i);
+        assert_true(v.value == (0.5 + 10 * (i % N)) * (1 + i / N));
+    }
+}
+
+/* What a step does not use is as it is in every step, the first one too. */
+static void every_step_is_normalized(void **state) {
+    (void)state;
+    kw_epilogue from = {.count = 3}, to = {0};
+    for (int i = 0; i < 3; i++) {
+        from.step[i] = (kw_epilogue_step){.op = KW_EPILOGUE_RELU, .dtype = KW_BF16, .a = 3, .b = 4};
+    }
+    from.step[1] = (kw_epilogue_step){.op = KW_EPILOGUE_SCALE_ROW, .dtype = KW_BF16, .a = 3, .b = 4};
+    kw_epilogue_normalize(&to, &from);
+    assert_int_equal(to.count, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(to.step[i].op, from.step[i].op);
+        assert_int_equal(to.step[i].dtype, i == 1 ? KW_BF16 : KW_FP32);
+        assert_true(to.step[i].a == 0 && to.step[i].b == 0);
+    }
+}
+
 /* What fp32 holds exactly adds nothing to the bound; what it does not, does. */
 static void bounds_grow_with_rounding_alone(void **state) {
     (void)state;
@@ -298,6 +334,8 @@ static void bounds_grow_with_rounding_alone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_says_what_was_read),
+        cmocka_unit_test(tensors_of_products_lie_by_rows_and_columns),
+        cmocka_unit_test(every_step_is_normalized),
         cmocka_unit_test(longest_text_fits),
         cmocka_unit_test(bad_text_is_refused),
         cmocka_unit_test(values_by_hand_are_checked),
