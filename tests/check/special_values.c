@@ -146,22 +146,26 @@ static double rounded_to(kw_dtype dtype, double value) {
 static bool judge_special(const special_run *run, int round, int64_t index, double got, special_tally *tally) {
     kw_dtype dtype = run->problem->dtype, output = kw_problem_dtype(run->problem, run->result);
     double wanted = run->wanted[index];
+    bool whole = output == KW_INT8 || output == KW_UINT8, none = whole ? got == 0 : isnan(got); /* whole: what is no number is 0 */
+    if (whole) {
+        wanted = isnan(wanted) ? wanted : rounded_to(output, wanted);
+    }
     if (round == DENORMALS) {
-        double allowed = 2 * (double)run->products[index] * least_normal(dtype) + fabs(wanted) * ldexp(1, -8);
+        double allowed = 2 * (double)run->products[index] * least_normal(dtype) + fabs(wanted) * ldexp(1, -8) + whole;
         tally->denormal++;
         tally->flushed += got != rounded_to(output, wanted);
         return fabs(got - wanted) <= allowed;
     }
     if (!isfinite(run->magnitude[index])) {
-        bool kept = isnan(wanted) ? isnan(got) : got == wanted;
+        bool kept = isnan(wanted) ? none : got == wanted;
         tally->kept += kept;
         tally->turned += !kept;
-        return kept || isnan(got);
+        return kept || none;
     }
     bool right = got == rounded_to(output, wanted);
     tally->finite += right;
     tally->spread += !right;
-    return right || (isnan(got) && special_is_near(run, index));
+    return right || (none && special_is_near(run, index));
 }
 
 /* --- running --- */
