@@ -7,6 +7,7 @@
  *   KW_PAIR     source elements that a 32-bit lane holds when they are multiplied
  *   KW_X_UNSIGNED 1: of int8 problems, x is uint8
  *   KW_X_ZERO   1: x has a zero point, KW_X_ZERO_OF(args)
+ *   KW_CHANNELS_FIRST 1: tensors have their channels first (cpu/lib/reorder.h, cpu/gemm/planes.h)
  *   KW_EPILOGUE 1: sums pass through an epilogue, and are written as KW_OUT says (prelude/epilogue_cpu.h)
  */
 #define KW_EXPORT __attribute__((visibility("default")))

@@ -23,9 +23,8 @@ typedef struct kw_kernel_params {
     kw_i64 word[KW_PARAMS_WORDS];
 } kw_kernel_params;
 
-/* How a CPU's kernel of channels-last tensors serves channels-first ones (cpu/lib/reorder.h). All 0: it need not. */
+/* How a text of a CPU for channels-first tensors (KW_CHANNELS_FIRST) uses its stages for channels-last ones (cpu/lib/reorder.h). */
 typedef struct kw_reorder {
-    kw_i64 first;                       /* 1: tensors have their channels first */
     kw_i64 roles;                       /* what each stage does, 4 bits each from stage 0 on */
     kw_i64 images, groups;              /* of a turn */
     kw_i64 units[2];                    /* of the kernel's own stages in a turn */

@@ -145,7 +145,8 @@ struct kw_family {
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
     bool quantized;   /* its text multiplies uint8 by int8 (kw_problem.mixed), and x less its zero point (KW_EPILOGUE_ZERO_X) */
     bool rounds;      /* of a GPU: it multiplies fp32 by instructions for tf32 where a problem permits it (kw_problem.fpmath) */
-    bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others (kw_wants.first) */
+    bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
+    bool first_text;  /* channels-first problems are served by a text of their own: kw_wants.first */
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool short_sums;  /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */
     bool filters;     /* of a GPU: it reads and writes filters in any order (kw_problem.filter_order); on a CPU the library copies them */

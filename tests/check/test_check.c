@@ -60,6 +60,17 @@ static bool add_config(void *user, const kw_config *config) {
     return kw_catalog_add(user, config, NULL, NULL) == KW_OK;
 }
 
+/* Of every second kernel its text for channels-first tensors besides, where it has one. */
+static void add_channels_first(kw_catalog *catalog) {
+    for (size_t i = 0, count = catalog->count; i < count; i += 2) {
+        kw_config config = catalog->configs[i];
+        config.wants.first = true;
+        if (!kw_config_check(&config, NULL)) {
+            assert_true(add_config(catalog, &config));
+        }
+    }
+}
+
 static void fill_catalog(checker *c) {
     const char *set = getenv("KW_CHECK_SET"), *file = getenv("KW_CHECK_CONFIGS");
     kw_error err = {0};
@@ -78,6 +89,9 @@ static void fill_catalog(checker *c) {
     }
     if (status) {
         fail_msg("%s", err.text);
+    }
+    if (!file) {
+        add_channels_first(&c->catalog);
     }
     add_generic(&c->catalog);
 }

@@ -99,9 +99,13 @@ static void check_launch_of(const kw_config *config, const kw_problem *problem, 
     if (launch.stages < 1 || launch.stages > KW_STAGE_MAX) {
         wrong("stages", launch.stages);
     }
+    int own = 0; /* stages of the kernel itself; the others turn tensors */
     for (int i = 0; i < launch.stages; i++) {
         const kw_stage *stage = &launch.stage[i];
-        int64_t least = i == 0 && launch.stages > 1 ? 0 : 1; /* a first stage may have nothing to do: operands that are aligned already */
+        bool turns = launch.turning.stage[i].images > 0;
+        /* Its first stage may have nothing to do: operands that are aligned already. */
+        int64_t least = !turns && own == 0 && launch.stages > 1 ? 0 : 1;
+        own += !turns;
         if (stage->units < least || (gpu && (stage->units > INT32_MAX || stage->threads < 1 || stage->threads > 1024))) {
             wrong(gpu ? "blocks of a stage" : "units of a stage", (double)stage->units);
         }
@@ -129,13 +133,15 @@ static void check_launch_of(const kw_config *config, const kw_problem *problem, 
     is_work("expected time", kw_predict_ns(config, problem, target, &launch));
 }
 
-static bool ask(field *f, const kw_config *config, const kw_problem *problem, legal_sizes sizes) {
-    legal_watch_config(config);
+/* The kernel has in its text what the problem wants, as a plan's has. */
+static bool ask(field *f, const kw_config *listed, const kw_problem *problem, legal_sizes sizes) {
+    kw_config config;
+    legal_watch_config(listed);
     f->pairs++;
-    bool fits = !kw_config_fits(config, problem, &f->target, NULL);
+    bool fits = !kw_config_serves(&config, listed, problem, &f->target, NULL);
     if (fits) {
         f->launched[sizes]++;
-        check_launch_of(config, problem, &f->target);
+        check_launch_of(&config, problem, &f->target);
     }
     legal_watch_config(NULL);
     return fits;

@@ -87,10 +87,12 @@ static void put_launch(kw_text *out, const kw_launch *launch) {
     }
 }
 
-static void ask(group *g, const kw_config *config, const kw_problem *problem) {
+/* The catalog's kernel, with what the problem wants in its text. */
+static void ask(group *g, const kw_config *listed, const kw_problem *problem) {
     kw_error err = {0};
     kw_launch launch = {0};
-    if (kw_config_fits(config, problem, &g->target, &err)) {
+    kw_config special, *config = &special;
+    if (kw_config_serves(config, listed, problem, &g->target, &err)) {
         kw_text_addf(&g->refusals, "%s\n", err.text);
         return;
     }

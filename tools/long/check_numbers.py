@@ -168,7 +168,7 @@ class Checker:
     def check(self, config, runs):
         words = config.decode().split()
         axes = dict(word.split("=") for word in words[3:])
-        registry, done = self.registry(config), 0
+        registries, done = self.orders(config), 0
         for _ in range(runs * DRAWS):
             if done == runs:
                 break
@@ -177,14 +177,27 @@ class Checker:
                 continue
             parsed = ctypes.create_string_buffer(1024)
             self.library.call("kw_problem_parse", parsed, problem.text().encode())
-            if self.library.status("kw_registry_fits", registry, ctypes.c_size_t(0), parsed) == 0:
-                self.run(config, registry, problem, parsed, done)
-                done += 1
+            for text, registry in registries:
+                if self.library.status("kw_registry_fits", registry, ctypes.c_size_t(0), parsed) == 0:
+                    self.run(text, registry, problem, parsed, done)
+                    done += 1
+                    break
         self.count["kernels"] += 1
         if not done:
             self.count["without a problem"] += 1
             print(f"no problem drawn fits {config.decode()}", flush=True)
-        self.library.c.kw_registry_destroy(ctypes.byref(registry))
+        for _, registry in registries:
+            self.library.c.kw_registry_destroy(ctypes.byref(registry))
+
+    def orders(self, config):
+        """The config, and its text for channels-first tensors where it has one, each with a registry of its own."""
+        made = [(config, self.registry(config))]
+        try:
+            first = config + b" layout=first"
+            made.append((first, self.registry(first)))
+        except RuntimeError:
+            pass
+        return made
 
     def run(self, config, registry, problem, parsed, turn):
         plan = ctypes.c_void_p()

@@ -205,26 +205,20 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
 }
 static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { multiply_rows(a, begin, end, memory); }
 #include "cpu/lib/reorder.h"
-#else
-#if KW_POINTWISE
+#elif KW_POINTWISE && KW_CHANNELS_FIRST
 #include "cpu/gemm/planes.h"
-#else
-#define pack_rows pack_columns
-#define multiply_planes multiply_rows
-#endif
 
 void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     (void)memory;
-    if (a->reorder.first)
-        pack_rows(a, begin, end);
-    else
-        pack_columns(a, begin, end);
+    pack_rows(a, begin, end);
 }
 
-void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
-    if (a->reorder.first)
-        multiply_planes(a, begin, end, memory);
-    else
-        multiply_rows(a, begin, end, memory);
+void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { multiply_planes(a, begin, end, memory); }
+#else
+void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    (void)memory;
+    pack_columns(a, begin, end);
 }
+
+void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { multiply_rows(a, begin, end, memory); }
 #endif

@@ -1,10 +1,19 @@
-/* reorder.h: how a kernel of channels-last tensors serves channels-first ones. A text that includes it at its end names its own stages
- * own_stage0 (and own_stage1, where stage 0 packs weights) and gets kw_stage0, kw_stage1, ... from here. What each of these does, the
- * launch says in args->reorder.roles (src/families/cpu/reorder.c).
+/* reorder.h: the stages of a kernel of channels-last tensors. A text that includes it at its end names its own stages own_stage0 (and
+ * own_stage1, where stage 0 packs weights) and gets kw_stage0, kw_stage1, ... from here. A text for channels-first tensors
+ * (KW_CHANNELS_FIRST) turns them; what each of its stages does, the launch says in args->reorder.roles (src/families/cpu/reorder.c).
  *
  * A turn is some images of some groups: they are turned into a copy that stays in the thread's cache, the kernel runs on the copy as on a
  * problem of its own, and what it wrote is turned back. Where there are too few turns for the threads, whole tensors are turned in stages
  * of their own. Weights are turned once, when they are packed. KW_GRADIENT: the text makes weight gradients. */
+#if !KW_CHANNELS_FIRST
+
+void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { own_stage0(a, begin, end, memory); }
+#ifndef KW_GRADIENT
+void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { own_stage1(a, begin, end, memory); }
+#endif
+
+#else
+
 #include "cpu/lib/transpose.h"
 
 #ifdef KW_GRADIENT
@@ -160,20 +169,10 @@ static void kw_play_role(const kw_kernel_args *a, int stage, kw_i64 begin, kw_i6
     }
 }
 
-void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
-    if (a->reorder.roles)
-        kw_play_role(a, 0, begin, end, memory);
-    else
-        own_stage0(a, begin, end, memory);
-}
-
-void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
-    if (a->reorder.roles)
-        kw_play_role(a, 1, begin, end, memory);
-    else
-        KW_OWN_COMPUTE(a, begin, end, memory);
-}
-
+void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { kw_play_role(a, 0, begin, end, memory); }
+void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { kw_play_role(a, 1, begin, end, memory); }
 void KW_EXPORT kw_stage2(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { kw_play_role(a, 2, begin, end, memory); }
 void KW_EXPORT kw_stage3(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { kw_play_role(a, 3, begin, end, memory); }
 void KW_EXPORT kw_stage4(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { kw_play_role(a, 4, begin, end, memory); }
+
+#endif

@@ -283,6 +283,7 @@ const kw_family kw_family_conv_direct = {
     .summary = "dense convolution over zero-padded copies of rows; forward and backward data",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .first_text = true,
     .quantized = true,
     .tiles = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,

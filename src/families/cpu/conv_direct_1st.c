@@ -51,6 +51,7 @@ const kw_family kw_family_conv_direct_1st = {
     .summary = "dense convolution of few channels a group: filter columns and channels are one run; forward",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .first_text = true,
     .quantized = true,
     .tiles = true,
     .ops = 1u << KW_CONV_FWD,

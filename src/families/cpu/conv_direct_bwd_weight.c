@@ -292,6 +292,7 @@ const kw_family kw_family_conv_direct_bwd_weight = {
     .summary = "dense backward weight: sums over boxes of pixels, channels last",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .first_text = true,
     .tiles = true,
     .ops = 1u << KW_CONV_BWD_WEIGHT,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,

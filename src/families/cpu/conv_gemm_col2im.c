@@ -102,6 +102,7 @@ const kw_family kw_family_conv_gemm_col2im = {
     .summary = "backward data into few channels a group: a product with all taps of a filter slice, its sums added up in memory",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .first_text = true,
     .ops = 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,

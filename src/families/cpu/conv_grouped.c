@@ -104,8 +104,8 @@ enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 };
 
 /* What the four rows have in common. */
 #define GROUPED_FAMILY(table)                                                                                                              \
-    .kind = KW_KIND_CPU, .fuses = true, .axes = table, .axis_count = sizeof table / sizeof *table, .decode = conv_grouped_decode,          \
-    .launch = conv_grouped_launch, .emit = conv_grouped_emit
+    .kind = KW_KIND_CPU, .fuses = true, .first_text = true, .axes = table, .axis_count = sizeof table / sizeof *table,                     \
+    .decode = conv_grouped_decode, .launch = conv_grouped_launch, .emit = conv_grouped_emit
 
 const kw_family kw_family_conv_depthwise = {
     .name = "conv.depthwise",

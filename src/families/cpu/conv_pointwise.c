@@ -99,7 +99,6 @@ static void launch_planes(const kw_config *config, const kw_problem *problem, co
     int64_t units = d->g * chunks, parts = kw_tile_parts(units, tiles, target->units);
 
     *result = (kw_launch){.stages = 2, .stage = {{.units = d->g * tiles, .packs = true}, {.units = units * parts}}};
-    result->reorder.first = 1;
     result->packed_bytes = d->g * tiles * tile.cols * pitch;
     int64_t runs = panels * KW_PLANE_RUNS(work.block, pixels) * KW_PLANE_RUN_BYTES + 8 * (panels + 1);
     int64_t copies_at = kw_round_up(2 * KW_TILE_SPILL_BYTES(tile.cols, work.block) + runs, KW_LINE);
@@ -140,6 +139,7 @@ const kw_family kw_family_conv_pointwise = {
     .summary = "convolution with filter 1 as a matrix product; forward and backward data",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .first_text = true,
     .quantized = true,
     .tiles = true,
     .pitched = true,

@@ -135,7 +135,6 @@ void kw_reorder_launch(kw_launch_last *last, const kw_config *config, const kw_p
     int64_t in_pixels = d->in[0] * d->in[1] * d->in[2], out_pixels = out[0] * out[1] * out[2];
     int64_t pieces = d->n * kw_ceil_div(kw_max(in_pixels, out_pixels), KW_REORDER_PIXELS);
     launch->reorder = (kw_reorder){
-        .first = 1,
         .images = t.problem.conv.n,
         .groups = t.problem.conv.g,
         .units = {launch->stage[0].units, gradient ? 0 : launch->stage[1].units},

@@ -60,7 +60,7 @@ static const kw_axis layout_axes[] = {{"layout", "last first", 0, 1, "an axis th
 static const kw_family turning = {.name = "test.turning",
                                   .summary = "a family that turns tensors",
                                   .kind = KW_KIND_CPU,
-                                  .turns = true,
+                                  .first_text = true,
                                   .rounds = true,
                                   .ops = 1u << KW_CONV_FWD,
                                   .dtypes = 1u << KW_FP32 | 1u << KW_BF16,

@@ -298,6 +298,7 @@ const kw_family kw_family_conv_igemm = {
     .quantized = true,
     .rounds = true,
     .turns = true,
+    .first_text = true,
     .pitched = true,
     .pitched_text = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
