@@ -13,6 +13,9 @@
 /* Words at the front of a problem's text. */
 static const char *const derived_words[] = {"op", "dtype", "layout"};
 enum { DERIVED_WORDS = 3 };
+/* And what else a query would have to work out; readers pass over it as over the problem's words and sizes. */
+static const char *const derived_figures[] = {"family", "gflops"};
+enum { DERIVED_FIGURES = 2 };
 static const char run_prefix[] = "run_";
 
 void kw_table_add_header(kw_text *text) {
@@ -24,6 +27,9 @@ void kw_table_add_header(kw_text *text) {
     }
     for (int i = 0; i < KW_SIZE_COUNT; i++) {
         kw_csv_add(text, kw_size_names[i], false);
+    }
+    for (int i = 0; i < DERIVED_FIGURES; i++) {
+        kw_csv_add(text, derived_figures[i], false);
     }
     for (const kw_row_field *field = kw_run_fields + 1; field->name; field++) {
         kw_text_addf(text, ",%s%s", run_prefix, field->name);
@@ -54,6 +60,17 @@ static void add_field(kw_text *text, const kw_row_field *field, const void *base
     kw_csv_add(text, number, first);
 }
 
+/* The kernel's family, and operations in a nanosecond where a time is known. */
+static void add_figures(kw_text *text, const kw_row *row, const kw_problem *problem) {
+    char family[64], gflops[KW_NUMBER_TEXT] = "";
+    snprintf(family, sizeof family, "%.*s", (int)strcspn(row->record.config, " "), row->record.config);
+    kw_csv_add_guarded(text, family, false);
+    if (row->record.time_ns > 0) {
+        kw_number_print(gflops, (double)kw_problem_flops(problem) / row->record.time_ns);
+    }
+    kw_csv_add(text, gflops, false);
+}
+
 void kw_table_add_row(kw_text *text, const kw_row *row, const kw_problem *problem, const kw_run *run) {
     int64_t sizes[KW_SIZE_COUNT];
     kw_scan scan = kw_scan_string(row->problem);
@@ -73,6 +90,7 @@ void kw_table_add_row(kw_text *text, const kw_row *row, const kw_problem *proble
             kw_text_addf(text, "%" PRId64, sizes[i]);
         }
     }
+    add_figures(text, row, problem);
     for (const kw_row_field *field = kw_run_fields + 1; field->name; field++) {
         kw_csv_add_guarded(text, kw_row_field_text(field, run), false);
     }
@@ -87,6 +105,11 @@ static bool is_derived(kw_word name) {
     }
     for (int i = 0; i < KW_SIZE_COUNT; i++) {
         if (kw_word_is(name, kw_size_names[i])) {
+            return true;
+        }
+    }
+    for (int i = 0; i < DERIVED_FIGURES; i++) {
+        if (kw_word_is(name, derived_figures[i])) {
             return true;
         }
     }

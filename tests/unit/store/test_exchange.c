@@ -123,6 +123,27 @@ static void everything_returns_exactly_in_each_format(void **state) {
     assert_int_equal(scratch_count(folder, ".part"), 0);
 }
 
+/* What a query would otherwise have to take from texts: 2 * 100 * 10 * 5 operations in 40 ns. A time that is not known has no speed. */
+static void a_csv_has_the_family_and_the_speed(void **state) {
+    (void)state;
+    kw_store *store = open_store("from.db");
+    for (int i = 0; i < 2; i++) {
+        kw_row row;
+        rows_make(&row, i, KERNELS);
+        snprintf(row.problem, sizeof row.problem, "gemm fp32 rcr b1 m100 n10 k5");
+        snprintf(row.record.config, sizeof row.record.config, "gemm.tiled gemm fp32 isa=avx2 tile_m=%d", i + 1);
+        row.record.outcome = i ? KW_CRASHED : KW_GOOD;
+        row.record.time_ns = i ? 0 : 40;
+        add(store, &row);
+    }
+    export_as(store, "csv", "a.csv", NULL);
+    const char *text = read_all("a.csv");
+    assert_non_null(strstr(text, ",family,gflops,run_"));
+    assert_non_null(strstr(text, ",gemm.tiled,250,"));
+    assert_non_null(strstr(text, ",gemm.tiled,,"));
+    kw_store_close(&store);
+}
+
 static void seed_defaults(kw_row *defaults) {
     memset(defaults, 0, sizeof *defaults);
     snprintf(defaults->run, sizeof defaults->run, "seed");
@@ -440,6 +461,7 @@ static void an_export_replaces_its_file_only_when_it_is_whole(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(everything_returns_exactly_in_each_format, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_csv_has_the_family_and_the_speed, set_up, tear_down),
         cmocka_unit_test_setup_teardown(seed_csv_has_the_seeds_columns_and_words, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_seed_csv_cannot_hold_is_counted_or_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(foreign_kernels_are_kept_but_never_trusted, set_up, tear_down),
