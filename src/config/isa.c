@@ -57,6 +57,37 @@ const kw_multiply *kw_config_multiply(const kw_config *config) {
     return NULL;
 }
 
+double kw_multiply_rate(int32_t math, int32_t isa, kw_dtype dtype, const kw_rates *rates) {
+    bool wide = isa != KW_ISA_AVX2, bytes = dtype == KW_INT8;
+    switch (math) {
+    case KW_MATH_AMX:
+        return bytes ? rates->byte_tiles : rates->tiles;
+    case KW_MATH_DP:
+        return !bytes ? rates->dp512 : wide ? rates->bytes512 : rates->bytes256;
+    case KW_MATH_WIDE:
+        return wide ? rates->wide512 : rates->wide256;
+    default:
+        return wide ? rates->fma512 : rates->fma256;
+    }
+}
+
+/* Products a nanosecond and lane; 0: not known. */
+static double products_rate(const kw_config *config, const kw_rates *rates) {
+    const kw_multiply *m = kw_config_multiply(config);
+    return m ? m->pair * kw_multiply_rate(m->math, m->isa, config->dtype, rates) : 0;
+}
+
+bool kw_config_by_rates(kw_config *other, const kw_config *config, const kw_rates *rates) {
+    const double same = 1.05; /* what two measurements of one rate may differ by */
+    *other = *config;
+    if (config->family->kind != KW_KIND_CPU || !config->family->emit || config->axis[KW_AXIS_MATH] != KW_MATH_DP) {
+        return false;
+    }
+    other->axis[KW_AXIS_MATH] = config->dtype == KW_INT8 ? KW_MATH_WIDE : KW_MATH_FMA;
+    double dots = products_rate(config, rates);
+    return dots > 0 && dots <= same * products_rate(other, rates) && !kw_config_check(other, NULL);
+}
+
 static bool math_serves_type(const kw_rule_case *c) {
     kw_config other = *c->config;
     bool good = false;

@@ -5,6 +5,7 @@
 #include "base/container/array.h"
 #include "base/embedded.h"
 #include "base/os/file.h"
+#include "config/isa.h"
 #include "dispatch/context.h"
 
 #include <assert.h>
@@ -250,6 +251,18 @@ static kw_status add_references(kw_registry *registry, kw_error *err) {
     return status;
 }
 
+/* What the sets leave out as slower where the core's rates say that it is not (docs/cpu-rates.md). */
+static kw_status add_by_rates(kw_registry *registry, const kw_catalog *catalog, kw_error *err) {
+    kw_config other;
+    kw_status status = KW_OK;
+    for (size_t i = 0; i < catalog->count && !status; i++) {
+        if (kw_config_by_rates(&other, &catalog->configs[i], &registry->context->target->rates)) {
+            status = add_config_once(registry, &other, err);
+        }
+    }
+    return status;
+}
+
 static kw_status add_embedded(kw_registry *registry, kw_error *err) {
     const kw_context *context = registry->context;
     const kw_embedded *file = kw_embedded_find(kw_default_catalogs, context->target->arch);
@@ -262,6 +275,7 @@ static kw_status add_embedded(kw_registry *registry, kw_error *err) {
     kw_status status = kw_embedded_text(&text, file, err);
     status = status ? status : kw_catalog_read(&catalog, file->name, text.data, text.size, err);
     status = status ? status : add_catalog(registry, &catalog, err);
+    status = status ? status : add_by_rates(registry, &catalog, err);
     kw_catalog_drop(&catalog);
     kw_text_drop(&text);
     return status;

@@ -24,18 +24,9 @@ typedef struct core_rate {
 } core_rate;
 
 static core_rate core_rate_of(const kw_config *config, const kw_rates *rates) {
-    bool wide = kw_config_axis(config, "isa", KW_ISA_AVX512) != KW_ISA_AVX2, bytes = config->dtype == KW_INT8;
-    double loads = wide ? rates->load512 : rates->load256;
-    switch (kw_config_axis(config, "math", KW_MATH_FMA)) {
-    case KW_MATH_AMX:
-        return (core_rate){bytes ? rates->byte_tiles : rates->tiles, rates->tile_load};
-    case KW_MATH_DP:
-        return (core_rate){!bytes ? rates->dp512 : wide ? rates->bytes512 : rates->bytes256, loads};
-    case KW_MATH_WIDE:
-        return (core_rate){wide ? rates->wide512 : rates->wide256, loads};
-    default:
-        return (core_rate){wide ? rates->fma512 : rates->fma256, loads};
-    }
+    int32_t isa = kw_config_axis(config, "isa", KW_ISA_AVX512), math = kw_config_axis(config, "math", KW_MATH_FMA);
+    double loads = isa != KW_ISA_AVX2 ? rates->load512 : rates->load256;
+    return (core_rate){kw_multiply_rate(math, isa, config->dtype, rates), math == KW_MATH_AMX ? rates->tile_load : loads};
 }
 
 /* Bytes per nanosecond that one thread draws from a working set, by its share of the cache it fits in; how far more threads help. */
