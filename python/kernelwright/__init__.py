@@ -29,9 +29,11 @@ from ._errors import (
 
 if TYPE_CHECKING:
     from ._context import Context, context, plan
+    from ._conv import conv1d, conv2d, conv3d, conv_backward_data, conv_backward_weight
     from ._grouped import grouped_matmul
     from ._learn import Comparison, Evaluation, Features, compare, evaluate, features, models, prune, search, train
-    from ._ops import clear_plans, conv1d, conv2d, conv3d, conv_backward_data, conv_backward_weight, matmul
+    from ._matmul import matmul
+    from ._ops import clear_plans
     from ._plan import Explanation, Plan
     from ._problem import Problem
     from ._space import Config, Registry, configs, describe, devices, names, predict, problem_sets, problems, tune
@@ -49,13 +51,13 @@ _HOMES = {
     "Problem": "_problem",
     "Plan": "_plan",
     "Explanation": "_plan",
-    "matmul": "_ops",
+    "matmul": "_matmul",
     "grouped_matmul": "_grouped",
-    "conv1d": "_ops",
-    "conv2d": "_ops",
-    "conv3d": "_ops",
-    "conv_backward_data": "_ops",
-    "conv_backward_weight": "_ops",
+    "conv1d": "_conv",
+    "conv2d": "_conv",
+    "conv3d": "_conv",
+    "conv_backward_data": "_conv",
+    "conv_backward_weight": "_conv",
     "clear_plans": "_ops",
     "Table": "_table",
     "Config": "_space",

@@ -7,7 +7,8 @@ from typing import Any
 
 from ._context import Context
 from ._errors import ArrayError
-from ._ops import aligned, device_of, dtype_word, epilogue_words, matrix_of, plan_of, shape_of, strides_of
+from ._matmul import matrix_of
+from ._ops import aligned, device_of, dtype_word, epilogue_words, plan_of, shape_of, strides_of
 
 
 def grouped_matmul(
@@ -21,6 +22,7 @@ def grouped_matmul(
     out: Any = None,
     out_dtype: str | None = None,
     dtype: str | None = None,
+    fpmath: str | None = None,
     copy: str = "auto",
     mode: str | None = None,
     device: str | Context | None = None,
@@ -39,7 +41,7 @@ def grouped_matmul(
         G int32 where x lies: group i has the rows ends[i - 1] to ends[i] - 1, as ``offs`` of ``torch._grouped_mm``.
     bias : array, optional
         (G, N) values that are added first.
-    epilogue, extras, out, out_dtype, dtype, copy, mode, device
+    epilogue, extras, out, out_dtype, dtype, fpmath, copy, mode, device
         As in ``matmul``; what a step reads by channel is (G, N).
 
     Returns
@@ -76,7 +78,7 @@ def grouped_matmul(
             raise ArrayError(f"out: shape {tuple(out.shape)} is not that of the result, {(m, n)}")
         if m > 1 and strides_of(out)[0] != n:
             line += f" ldc{strides_of(out)[0]}"
-    plan = plan_of(line + epilogue_words(epilogue, bias, out_dtype), device or device_of(x), mode, False)
+    plan = plan_of(line + epilogue_words(epilogue, bias, out_dtype, fpmath), device or device_of(x), mode, False)
     given = ([bias] if bias is not None else []) + list(extras)
     y = plan(x, w, *given, ends, out=out)
     return y if out is None else out

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kernelwright as kw
-from kernelwright import _kw, _ops
+from kernelwright import _conv, _kw, _ops
 from reference import conv
 
 FEW = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck))
@@ -169,6 +169,15 @@ def test_uint8_activations():
     np.testing.assert_array_equal(kw.matmul(x, w, **WHERE), np.full((2, 2), -1200))
 
 
+def test_fpmath_is_a_permission():
+    x, w = (np.random.default_rng(5).standard_normal((9, 9), "f4") for _ in range(2))
+    assert np.array_equal(kw.matmul(x, w, fpmath="tf32", mode="frozen"), kw.matmul(x, w, mode="frozen"))  # CPUs do not take it
+    image, filters = x[None, None], w[None, None, :3, :3]
+    assert np.array_equal(kw.conv2d(image, filters, fpmath="tf32", mode="frozen"), kw.conv2d(image, filters, mode="frozen"))
+    with pytest.raises(kw.MalformedError, match="fpmath"):
+        kw.matmul(x, w, fpmath="fp4", mode="frozen")
+
+
 def test_quantised_result():
     x, w = np.full((2, 8), 3, "i1"), np.full((8, 2), 5, "i1")
     got = kw.matmul(x, w, epilogue="scale:fp32", extras=[np.array([0.5], "f4")], out_dtype="int8", **WHERE)
@@ -298,8 +307,8 @@ def test_a_part_that_only_the_reference_reads_says_which_copy_helps(monkeypatch)
     rng = np.random.default_rng(6)
     part, w = parts(whole_numbers(rng, (2, 4, 5, 5)))[0], whole_numbers(rng, (2, 4, 3, 3))
     y = kw.conv2d(part, w, **WHERE)
-    reference = _ops._is_reference
-    monkeypatch.setattr(_ops, "_is_reference", lambda plan: "ldxc" in str(plan.problem) or "ldyc" in str(plan.problem) or reference(plan))
+    reference = _conv._is_reference
+    monkeypatch.setattr(_conv, "_is_reference", lambda plan: "ldxc" in str(plan.problem) or "ldyc" in str(plan.problem) or reference(plan))
     predicted = {**WHERE, "mode": "predict"}
     np.testing.assert_array_equal(kw.conv2d(part, w, **predicted), y)
     with pytest.raises(kw.ArrayError, match="x: strides of .* are read by no kernel but the reference, .* copy it with channels first"):

@@ -79,13 +79,22 @@ typedef struct subject {
     int64_t unit[3]; /* what c and k of a group must be multiples of, or m, n, k */
     bool single;     /* one channel a group */
     bool channels_first;
+    bool tf32; /* it serves problems that permit tf32 alone */
     kw_problem problems[PROBLEMS_MAX];
     size_t count;
     bool ragged;
 } subject;
 
+/* With what the problem wants in its text. */
 static bool fits(const subject *s, const kw_problem *problem) {
-    return !kw_config_fits(s->config, problem, s->target, NULL);
+    kw_config special;
+    return !kw_config_serves(&special, s->config, problem, s->target, NULL);
+}
+
+static bool parse(kw_problem *problem, const subject *s, const char *text) {
+    kw_status status = kw_problem_parse(problem, text, NULL);
+    problem->fpmath = s->tf32 ? KW_FPMATH_TF32 : KW_FPMATH_STRICT;
+    return status == KW_OK;
 }
 
 static bool keep(subject *s, const kw_problem *problem) {
@@ -113,7 +122,7 @@ static bool make_conv(kw_problem *problem, const subject *s, const shape *of, in
             kw_line_addf(&line, "%s%c%lld", axis == 3 - ndim ? " " : "", axis == 3 - ndim ? words[i] : 'x', (long long)axes[i][axis]);
         }
     }
-    return !kw_problem_parse(problem, text, NULL);
+    return parse(problem, s, text);
 }
 
 /* A filter that the config serves: its number in shapes. */
@@ -305,7 +314,7 @@ static bool make_gemm(kw_problem *problem, const subject *s, int64_t batch, cons
     char text[KW_PROBLEM_TEXT_MAX];
     snprintf(text, sizeof text, "gemm %s %s b%lld m%lld n%lld k%lld", kw_dtype_name(s->config->dtype), layouts[s->mma.layout],
              (long long)batch, (long long)size[0], (long long)size[1], (long long)size[2]);
-    return !kw_problem_parse(problem, text, NULL);
+    return parse(problem, s, text);
 }
 
 static void find_sizes(subject *s) {
@@ -422,7 +431,8 @@ static bool is_new(const subject *s, size_t position) {
 }
 
 static kw_status add_config(pairing *p, size_t position, kw_error *err) {
-    subject s = {.config = &p->manifest.configs.configs[position], .target = p->target};
+    const kw_config *config = &p->manifest.configs.configs[position];
+    subject s = {.config = config, .target = p->target, .tf32 = config->wants.tf32};
     size_t different = 0;
     kw_status status = KW_OK;
     find_problems(&s);
@@ -483,10 +493,19 @@ static bool note(void *user, const char *text) {
     return !kw_config_parse(&config, text, NULL) && !kw_catalog_add(user, &config, NULL, NULL);
 }
 
+/* As it is listed, or with the permission without which it serves nothing. */
 static bool take(void *user, const char *text) {
     pairing *p = user;
     kw_config config;
-    return !kw_config_parse(&config, text, NULL) && !kw_catalog_add(&p->manifest.configs, &config, NULL, NULL);
+    if (kw_config_parse(&config, text, NULL)) {
+        return false;
+    }
+    subject s = {.config = &config, .target = p->target};
+    if (config.dtype == KW_FP32) {
+        find_problems(&s);
+        config.wants.tf32 = !s.count;
+    }
+    return !kw_catalog_add(&p->manifest.configs, &config, NULL, NULL);
 }
 
 static int ascending(const void *a, const void *b) {

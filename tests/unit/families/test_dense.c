@@ -80,7 +80,7 @@ static void a_problem_that_a_family_does_not_serve_is_refused_in_words(void **st
         const char *rest = strstr(cases[i].config, "%s");
         snprintf(text, sizeof text, "%.*s%s%s", (int)(rest - cases[i].config), cases[i].config, kw_op_name(problem.op), rest + 2);
         assert_int_equal(kw_config_parse(&config, text, &err), KW_OK);
-        kw_status status = kw_config_fits(&config, &problem, &target, &err);
+        kw_status status = kw_config_serves(&config, &config, &problem, &target, &err);
         if (status != (cases[i].reason ? KW_NO_KERNEL : KW_OK) || (cases[i].reason && !strstr(err.text, cases[i].reason))) {
             fail_msg("%s: '%s' lacks '%s'", cases[i].problem, err.text, cases[i].reason ? cases[i].reason : "");
         }
@@ -173,7 +173,7 @@ static void a_launch_counts_all_the_work_and_packs_all_the_weights(void **state)
             kw_config config = random_config(&chances, family, op, dtype);
             if (kw_config_check(&config, NULL) == KW_OK) {
                 kw_problem problem = random_problem(&chances, op, dtype);
-                if (kw_config_fits(&config, &problem, &target, NULL) == KW_OK && kw_problem_flops(&problem) > 0) {
+                if (kw_config_serves(&config, &config, &problem, &target, NULL) == KW_OK && kw_problem_flops(&problem) > 0) {
                     check_launch(&config, &problem, &target);
                     checked++;
                 }

@@ -70,7 +70,7 @@ static void a_problem_that_a_config_does_not_serve_is_refused_in_words(void **st
         kw_target target = {.backend = KW_BACKEND_CPU, .arch = "x86-64-v4-bf16", .units = 1, .lanes = 16, .registers = 32};
         assert_int_equal(kw_problem_parse(&problem, cases[i].problem, &err), KW_OK);
         assert_int_equal(kw_config_parse(&config, cases[i].config, &err), KW_OK);
-        kw_status status = kw_config_fits(&config, &problem, &target, &err);
+        kw_status status = kw_config_serves(&config, &config, &problem, &target, &err);
         if (status != (cases[i].reason ? KW_NO_KERNEL : KW_OK) || (cases[i].reason && !strstr(err.text, cases[i].reason))) {
             fail_msg("%s: '%s' lacks '%s'", cases[i].problem, err.text, cases[i].reason ? cases[i].reason : "nothing");
         }
@@ -101,7 +101,7 @@ static void launches_promise_enough(void **state) {
         for (int64_t units = 1; units <= 8; units *= 2) {
             kw_target target = {.backend = KW_BACKEND_CPU, .arch = "x86-64-v4-bf16", .units = units, .lanes = 16, .registers = 32};
             kw_launch launch = {0};
-            assert_int_equal(kw_config_fits(&config, &problem, &target, &err), KW_OK);
+            assert_int_equal(kw_config_serves(&config, &config, &problem, &target, &err), KW_OK);
             config.family->launch(&config, &problem, &target, &launch);
             assert_true(launch.multiply_adds * 2 * (double)cases[i].lanes >= (double)kw_problem_flops(&problem));
             assert_true(launch.loads > 0 && launch.thread_bytes > 0);
@@ -118,7 +118,7 @@ static kw_launch launch_on(const char *config_text, const char *problem_text) {
     kw_launch launch = {0};
     assert_int_equal(kw_problem_parse(&problem, problem_text, NULL), KW_OK);
     assert_int_equal(kw_config_parse(&config, config_text, NULL), KW_OK);
-    assert_int_equal(kw_config_fits(&config, &problem, &target, NULL), KW_OK);
+    assert_int_equal(kw_config_serves(&config, &config, &problem, &target, NULL), KW_OK);
     config.family->launch(&config, &problem, &target, &launch);
     return launch;
 }
