@@ -64,9 +64,6 @@ const kw_isa *kw_config_isa(const kw_config *config);
 const kw_multiply *kw_config_multiply(const kw_config *config);
 /* Instructions of it that a core gets done in a nanosecond; of tiles, rows of 16 lanes. 0: not measured. */
 double kw_multiply_rate(int32_t math, int32_t isa, kw_dtype dtype, const kw_rates *rates);
-/* Sets list kernels of bf16 and int8 by dot products alone where a core has them. Whether this core was measured to get no more products done
- * by config's than by the instruction for cores that have none; other is the same kernel by that one. */
-bool kw_config_by_rates(kw_config *other, const kw_config *config, const kw_rates *rates);
 /* The rules on the two axes, for every generated CPU family: KW_VALID, KW_RUNS. */
 extern const kw_rule kw_isa_valid_rules[], kw_isa_runs_rules[];
 

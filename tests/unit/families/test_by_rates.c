@@ -1,7 +1,6 @@
 /* test_by_rates.c: kernels by the instruction of older cores where a core's dot products get no more done (kw_config_by_rates). */
-#include "config/isa.h"
+#include "config/by_rates.h"
 
-#include "config/config.h"
 #include "support/kw_test.h"
 
 typedef struct by_rates_case {
