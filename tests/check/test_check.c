@@ -60,9 +60,9 @@ static bool add_config(void *user, const kw_config *config) {
     return kw_catalog_add(user, config, NULL, NULL) == KW_OK;
 }
 
-/* Of every second kernel its text for channels-first tensors besides, where it has one. */
+/* Of every fourth kernel its text for channels-first tensors besides, where it has one. */
 static void add_channels_first(kw_catalog *catalog) {
-    for (size_t i = 0, count = catalog->count; i < count; i += 2) {
+    for (size_t i = 0, count = catalog->count; i < count; i += 4) {
         kw_config config = catalog->configs[i];
         config.wants.first = true;
         if (!kw_config_check(&config, NULL)) {

@@ -94,11 +94,11 @@
     }                                                                                                                                      \
     KW_EACH_VECTOR(KW_STORE, pixel)
 /* The same of channels that do not fill the block. */
-#define KW_STORE_LANES(pixel, v) kw_store_tail(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, left##v);
+#define KW_STORE_LEFT(pixel, v) kw_store_tail(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, left##v);
 #define KW_LEFT(pixel, v) kw_i64 left##v = kw_max(job->channels - (v)*KW_LANES, 0);
 #define KW_STORE_PIXEL_LANES(pixel, col, base, distance)                                                                                   \
     out = job->out + (pixel) / KW_TILE_COLS * job->out_row + (col)*job->out_pixel;                                                         \
-    KW_EACH_VECTOR(KW_STORE_LANES, pixel)
+    KW_EACH_VECTOR(KW_STORE_LEFT, pixel)
 
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #if KW_HEADED
