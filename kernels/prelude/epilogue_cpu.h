@@ -79,19 +79,19 @@ KW_INLINE void kw_copy_elements(char *to, const char *from, int count, int bytes
 }
 
 #if KW_LANES == 16
-KW_INLINE kw_u16 kw_mask(kw_lanes lanes) { return (kw_u16)(0xffffu >> (16 - (lanes.end - lanes.first)) << lanes.first); }
-#define KW_LOAD_LANES(type, instruction, p, lanes)                                                                                         \
-    type v;                                                                                                                                \
-    __asm__(instruction " (%1), %0%{%2%}%{z%}" : "=v"(v) : "r"(p), "Yk"(kw_mask(lanes)) : "memory");                                       \
-    return v
-#define KW_STORE_LANES(instruction, p, v, lanes)                                                                                           \
-    __asm__ volatile(instruction " %1, (%0)%{%2%}" : : "r"(p), "v"(v), "Yk"(kw_mask(lanes)) : "memory")
-KW_INLINE kw_vf kw_load_words(const char *p, kw_lanes lanes) { KW_LOAD_LANES(kw_vf, "vmovups", p, lanes); }
-KW_INLINE kw_vh kw_load_halves(const char *p, kw_lanes lanes) { KW_LOAD_LANES(kw_vh, "vmovdqu16", p, lanes); }
-KW_INLINE kw_vb kw_load_bytes(const char *p, kw_lanes lanes) { KW_LOAD_LANES(kw_vb, "vmovdqu8", p, lanes); }
-KW_INLINE void kw_store_words(char *p, kw_vf v, kw_lanes lanes) { KW_STORE_LANES("vmovups", p, v, lanes); }
-KW_INLINE void kw_store_halves(char *p, kw_vh v, kw_lanes lanes) { KW_STORE_LANES("vmovdqu16", p, v, lanes); }
-KW_INLINE void kw_store_bytes(char *p, kw_vb v, kw_lanes lanes) { KW_STORE_LANES("vmovdqu8", p, v, lanes); }
+KW_INLINE kw_lanes_mask kw_mask(kw_lanes lanes) { return (kw_lanes_mask)(0xffffu >> (16 - (lanes.end - lanes.first)) << lanes.first); }
+KW_INLINE kw_vf kw_load_words(const char *p, kw_lanes lanes) { return kw_get_lanes(p, kw_mask(lanes)); }
+KW_INLINE kw_vh kw_load_halves(const char *p, kw_lanes lanes) { return kw_get_halves(p, kw_mask(lanes)); }
+KW_INLINE kw_vb kw_load_bytes(const char *p, kw_lanes lanes) {
+    kw_vb v;
+    __asm__("vmovdqu8 %1, %0%{%2%}%{z%}" : "=v"(v) : "m"(*(const kw_vb_u *)p), "Yk"(kw_mask(lanes)));
+    return v;
+}
+KW_INLINE void kw_store_words(char *p, kw_vf v, kw_lanes lanes) { kw_put_lanes(p, v, kw_mask(lanes)); }
+KW_INLINE void kw_store_halves(char *p, kw_vh v, kw_lanes lanes) { kw_put_halves(p, v, kw_mask(lanes)); }
+KW_INLINE void kw_store_bytes(char *p, kw_vb v, kw_lanes lanes) {
+    __asm__("vmovdqu8 %1, %0%{%2%}" : "+m"(*(kw_vb_u *)p) : "v"(v), "Yk"(kw_mask(lanes)));
+}
 #else
 #define KW_LOAD_LANES(type, p, lanes)                                                                                                      \
     type v = {0};                                                                                                                          \

@@ -123,6 +123,11 @@ static void draw_conv(uint64_t *random, kw_problem *problem, const kw_config *co
     if (follow) {
         follow_axes(random, problem, config);
     }
+    problem->filter_order = once_in(random, 8) ? (kw_filter_order)between(random, KW_FILTER_KRSC, KW_FILTER_CRSK) : KW_FILTER_OF_LAYOUT;
+    if (problem->op == KW_CONV_BWD_WEIGHT && once_in(random, 8)) {
+        static const char step[] = "bias_gradient:fp32";
+        (void)kw_epilogue_read_steps(&problem->epilogue, (kw_word){step, sizeof step - 1}, KW_FP32, NULL);
+    }
 }
 
 static int64_t draw_side(uint64_t *random, const kw_config *config, const char *tile, legal_sizes sizes) {

@@ -95,7 +95,7 @@ static void is_work(const char *what, double value) {
 static void check_launch_of(const kw_config *config, const kw_problem *problem, const kw_target *target) {
     kw_launch launch = {0};
     bool gpu = kw_target_is_gpu(target);
-    config->family->launch(config, problem, target, &launch);
+    kw_config_launch(config, problem, target, &launch);
     if (launch.stages < 1 || launch.stages > KW_STAGE_MAX) {
         wrong("stages", launch.stages);
     }

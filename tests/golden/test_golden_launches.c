@@ -97,7 +97,7 @@ static void ask(group *g, const kw_config *listed, const kw_problem *problem) {
         return;
     }
     g->served++;
-    config->family->launch(config, problem, &g->target, &launch);
+    kw_config_launch(config, problem, &g->target, &launch);
     put_launch(&g->launches, &launch);
     double ns = kw_predict_ns(config, problem, &g->target, &launch);
     put_real(&g->expected, ns);

@@ -1,37 +1,11 @@
 /* test_evaluation_memory.c: want of memory at any one allocation of evaluating, covering or searching is a status, and nothing is lost
- * by it. Allocations are counted and refused by wrapping the allocator at link time. */
+ * by it. */
 #include "support/made_groups.h"
 #include "support/made_rows.h"
 #include "prune/set_cover.h"
 #include "evaluate/evaluate.h"
 #include "support/kw_test.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-/* The test's own state: how many allocations are still granted; negative: all. */
-static long granted = -1, asked;
-
-static bool is_granted(void) {
-    asked++;
-    return granted < 0 || granted-- > 0;
-}
-
-void *__wrap_malloc(size_t size) {
-    return is_granted() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return is_granted() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size) {
-    return is_granted() ? __real_realloc(memory, size) : NULL;
-}
+#include "support/memory_limit.h"
 
 #define END                                                                                                                                \
     { 0, KW_OUTCOME_COUNT, 0, {0}, 0 }
@@ -122,14 +96,14 @@ static void want_of_memory_anywhere_is_told(void **state) {
     } works[] = {{evaluate, 1000}, {cover, 1000}, {remember, 1000}, {search, 60}};
     for (size_t w = 0; w < sizeof works / sizeof *works; w++) {
         kw_error err = {0};
-        asked = 0;
+        memory_asked = 0;
         assert_int_equal(works[w].work(&err), KW_OK);
-        long all = asked;
+        long all = memory_asked;
         assert_true(all > 1);
         for (long n = 0; n < all; n += n < 60 ? 1 : all / works[w].points + 1) {
-            granted = n;
+            memory_granted = n;
             kw_status status = works[w].work(&err);
-            granted = -1;
+            memory_granted = -1;
             if (status && status != KW_NO_MEMORY) {
                 fail_msg("work %zu, allocation %ld: %s: %s", w, n, kw_status_name(status), err.text);
             }

@@ -1,37 +1,10 @@
-/* test_report_memory.c: want of memory at any one allocation of a report is a status, never a crash or a page with a hole. Allocations are
- * counted and refused by wrapping the allocator at link time. */
+/* test_report_memory.c: want of memory at any one allocation of a report is a status, never a crash or a page with a hole. */
 
 #include "made_up.h"
 
 #include "report/report.h"
 #include "support/kw_test.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-/* The test's own state: how many allocations are still granted; negative: all. */
-static long granted = -1, asked;
-
-static bool is_granted(void) {
-    asked++;
-    return granted < 0 || granted-- > 0;
-}
-
-void *__wrap_malloc(size_t size) {
-    return is_granted() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return is_granted() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size) {
-    return is_granted() ? __real_realloc(memory, size) : NULL;
-}
+#include "support/memory_limit.h"
 
 static bool take_run(void *user, const kw_run *run) {
     return kw_report_data_add_run(user, run);
@@ -45,7 +18,7 @@ static bool take_row(void *user, const kw_row *row) {
 static bool report(long allocations, kw_text *page) {
     kw_report_data *report_data = NULL;
     kw_error err = {0};
-    granted = allocations;
+    memory_granted = allocations;
     bool good = kw_report_data_create(&report_data, "id", "name", &err) == KW_OK &&
                 made_up_visit(&(made_up){.problems = 9, .speed = 1}, take_run, take_row, report_data) &&
                 kw_report_data_finish(report_data, &err) == KW_OK;
@@ -53,7 +26,7 @@ static bool report(long allocations, kw_text *page) {
         kw_report_page(page, &(kw_report){.report_data = report_data, .baseline = report_data, .script = "1;"});
         good = !page->failed;
     }
-    granted = -1;
+    memory_granted = -1;
     kw_report_data_close(&report_data);
     return good;
 }
@@ -61,9 +34,9 @@ static bool report(long allocations, kw_text *page) {
 static void want_of_memory_anywhere_is_told(void **state) {
     (void)state;
     kw_text whole = {0};
-    asked = 0;
+    memory_asked = 0;
     assert_true(report(-1, &whole));
-    long all = asked;
+    long all = memory_asked;
     assert_true(all > 200);
     for (long n = 0; n < all; n += n < 300 ? 1 : 7) {
         kw_text page = {0};

@@ -2,33 +2,7 @@
 #include "fake_families.h"
 #include "space/ck/traits.h"
 #include "support/kw_test.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-
-/* The test's own state: how many allocations are still granted; negative: all. */
-static long granted = -1, asked;
-
-static bool is_granted(void) {
-    asked++;
-    return granted < 0 || granted-- > 0;
-}
-
-void *__wrap_malloc(size_t size) {
-    return is_granted() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return is_granted() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *memory, size_t size) {
-    return is_granted() ? __real_realloc(memory, size) : NULL;
-}
+#include "support/memory_limit.h"
 
 static const char *const configs[] = {
     "fake.tile conv_fwd fp32 isa=avx512 math=fma tile_h=1 tile_w=6 order=band",
@@ -179,15 +153,15 @@ static void want_of_memory_anywhere_is_told(void **state) {
                                "\"tile_w\": {\"values\": [6, 7, 8]}, \"pipeline\": {\"values\": [\"compv3\"]}}}";
     kw_traits traits = {0};
     kw_error err = {0};
-    asked = 0;
+    memory_asked = 0;
     assert_ok(kw_traits_read(&traits, "file", text, strlen(text), &err), &err);
     kw_traits_drop(&traits);
-    long all = asked;
+    long all = memory_asked;
     assert_true(all > 0);
     for (long n = 0; n < all; n++) {
-        granted = n;
+        memory_granted = n;
         kw_status status = kw_traits_read(&traits, "file", text, strlen(text), &err);
-        granted = -1;
+        memory_granted = -1;
         kw_traits_drop(&traits);
         if (status != KW_NO_MEMORY) {
             fail_msg("allocation %ld: %s: %s", n, kw_status_name(status), err.text);
