@@ -388,6 +388,8 @@ static const fault faults[] = {
      CLUSTER "#define BEGUN kw_cluster_barrier(); ((kw_u32 *)kw_lds)[256 + t * 4] = 0\n",
      {"race in the cluster: thread 0 of block 1 writes shared memory of block 0, byte 1024"}},
     {"emu:sm_90", CLUSTER "#define BEGUN ((kw_u32 *)kw_lds)[256 + t * 4] = 0; kw_cluster_barrier()\n", {0}},
+    /* The word behind the last that the other block writes. */
+    {"emu:sm_90", CLUSTER "#define BEGUN kw_cluster_barrier(); if (rank + t == 0) ((kw_u32 *)kw_lds)[512] = 0\n", {0}},
     {"emu:sm_90",
      CLUSTER "#define MEET if (rank == 0) kw_cluster_barrier()\n",
      {"deadlock in the cluster: block 0 waits at kw_cluster_barrier, kw_config.h:16; block 1 has ended"}},

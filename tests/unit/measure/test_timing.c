@@ -120,6 +120,55 @@ static void a_devices_own_clock_is_believed(void **state) {
     assert_true(calls >= 21 * 60);
 }
 
+/* The test's own state, for a function of a backend has no argument of the caller's. */
+static struct queue {
+    size_t most; /* calls at once */
+    int64_t calls;
+    const void *result;
+} queue;
+
+static kw_status time_queue(const kw_bound *bound, const kw_launch_memory calls[], size_t count, int parts, double *ns, kw_error *err) {
+    (void)bound, (void)parts, (void)err;
+    queue.most = count > queue.most ? count : queue.most;
+    queue.calls += (int64_t)count;
+    for (size_t i = 0; i < count; i++) {
+        assert_ptr_equal(calls[i].tensor[KW_Y], queue.result);
+    }
+    *ns = 1000.0 * (double)count;
+    return KW_OK;
+}
+
+/* A batch of 300 calls is more than is queued at once; its time is that of these calls, and no others are made. */
+static void a_devices_calls_are_queued_in_pieces(void **state) {
+    (void)state;
+    kw_backend backend = host_backend;
+    kw_problem problem;
+    kw_error err = {0};
+    kw_device *device = NULL;
+    kw_bench *bench = NULL;
+    kw_kernel *kernel = NULL;
+    kw_record record = {0};
+    backend.time = time_queue;
+    assert_int_equal(kw_problem_parse(&problem, "conv_fwd fp32 nhwgc c3 k5 i4x4 f3x3 p1x1", &err), KW_OK);
+    assert_int_equal(backend.open(&device, 0, 1, &err), KW_OK);
+    assert_int_equal(kw_bench_open(&bench, &backend, device, &problem, 7, &err), KW_OK);
+    kw_config config = host_config(&problem, HOST_none, false);
+    assert_int_equal(backend.load(device, &config, NULL, &kernel, &err), KW_OK);
+    assert_int_equal(kw_bench_verify(bench, kernel, &config, &record, &err), KW_OK);
+    queue = (struct queue){.result = bench->result.start};
+    assert_int_equal(kw_bench_time(bench, (const kw_kernel *const[]){kernel}, (const kw_config *const[]){&config}, 1,
+                                   &(kw_timing_options){0}, &record, &err),
+                     KW_OK);
+    assert_int_equal(record.outcome, KW_GOOD);
+    assert_int_equal(record.calls, 300);
+    assert_true(record.time_ns == 1000 && record.least_ns == 1000 && record.spread_ns == 0);
+    assert_int_equal(queue.most, 256);
+    assert_true(queue.calls >= 21 * 300 && queue.calls < 23 * 300);
+    backend.unload(device, &kernel);
+    kw_bench_close(&bench);
+    backend.close(&device);
+}
+
 static void failures_of_the_device_are_passed_on(void **state) {
     (void)state;
     kw_subject subject = {.call = refuse};
@@ -184,6 +233,7 @@ int main(void) {
         cmocka_unit_test(slow_subjects_give_up_early),
         cmocka_unit_test(long_calls_are_measured_few_times),
         cmocka_unit_test(a_devices_own_clock_is_believed),
+        cmocka_unit_test(a_devices_calls_are_queued_in_pieces),
         cmocka_unit_test(failures_of_the_device_are_passed_on),
         cmocka_unit_test(kernels_are_checked_again_after_timing),
         cmocka_unit_test(peak_is_that_of_a_real_machine),

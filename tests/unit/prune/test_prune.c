@@ -191,24 +191,46 @@ static void a_report_adds_up(void **state) {
     kw_error err = {0};
     assert_ok(kw_prune(&options, &r, &err), &err);
     assert_true(r.groups > 3);
-    int64_t problem_groups = 0, chosen = 0;
-    double kept = 0;
+    int64_t problem_groups = 0, chosen = 0, kernels = 0;
+    double kept = 0, worst = 1, held_out = 0, held_out_groups = 0, held_out_worst = 1, curve[KW_PRUNE_CURVE] = {0};
+    bool goes_on[KW_PRUNE_CURVE] = {false};
     for (int32_t i = 0; i < r.groups; i++) {
         const kw_prune_group *g = &r.group[i];
+        double groups = (double)g->problem_groups;
         problem_groups += g->problem_groups;
         chosen += g->chosen;
-        kept += g->share * (double)g->problem_groups;
+        kernels += g->kernels;
+        kept += g->share * groups;
+        worst = fmin(worst, g->worst);
+        if (!isnan(g->held_out)) {
+            held_out += g->held_out * groups;
+            held_out_groups += groups;
+            held_out_worst = fmin(held_out_worst, g->held_out_worst);
+        }
         assert_true(g->chosen >= 1 && g->chosen <= g->kernels);
         assert_true(g->share >= 0.98 - 1e-9 && g->worst >= 0.8 - 1e-9);
         assert_true(isnan(g->held_out) || g->held_out <= 1);
         for (int k = 0; k < KW_PRUNE_CURVE; k++) {
             assert_int_equal(isnan(g->curve[k]), 1 << k > g->chosen);
             assert_true(!k || isnan(g->curve[k]) || g->curve[k] >= g->curve[k - 1] - 0.02);
+            goes_on[k] |= !isnan(g->curve[k]);
+            curve[k] += groups * (isnan(g->curve[k]) ? g->share : g->curve[k]); /* a curve that has ended keeps what it kept */
         }
     }
     assert_int_equal(r.all.problem_groups, problem_groups);
     assert_int_equal(r.all.chosen, chosen);
+    assert_int_equal(r.all.kernels, kernels);
     near(r.all.share, kept / (double)problem_groups);
+    near(r.all.worst, worst);
+    assert_true(held_out_groups > 0);
+    near(r.all.held_out, held_out / held_out_groups);
+    near(r.all.held_out_worst, held_out_worst);
+    for (int k = 0; k < KW_PRUNE_CURVE; k++) {
+        assert_int_equal(isnan(r.all.curve[k]), !goes_on[k]);
+        if (goes_on[k]) {
+            near(r.all.curve[k], curve[k] / (double)problem_groups);
+        }
+    }
     options.by_dtype = true;
     options.dtype = KW_INT8;
     assert_int_equal(kw_prune(&options, &r, &err), KW_FAILED);
