@@ -1,9 +1,9 @@
 """Five small PyTorch models, each given to kernelwright.torch.optimize; the table says what was replaced and what the whole model gained.
 
 python torch_models.py [--mode inference|training] [--device cpu|cuda] [--dtype fp32|bf16|fp16] [--batch N] [--threads N] [--turns N]
-                       [--channels-last] [--width N] [--plans shortlist|predict] [MODEL ...]
+                       [--channels-last] [--width N] [--plans shortlist|predict] [--graphs] [--budget S] [MODEL ...]
 
-batch is that of the images; the decoder has two rows and layers of that width.
+batch is that of the images; the decoder has two rows and layers of that width. graphs: as replays of CUDA graphs. budget: s of a model's races.
 """
 
 import argparse
@@ -130,6 +130,8 @@ def main():
     arguments.add_argument("--channels-last", action="store_true")
     arguments.add_argument("--width", type=int, default=512)
     arguments.add_argument("--plans", default="shortlist")
+    arguments.add_argument("--graphs", action="store_true")
+    arguments.add_argument("--budget", type=float, default=600)
     arguments.add_argument("models", nargs="*", default=list(MODELS))
     said = arguments.parse_args()
     torch.set_num_threads(said.threads)
@@ -146,10 +148,10 @@ def main():
         model.train(said.mode == "training")
         before = model(example)
         with kwt.plan_mode(said.plans):
-            report = kwt.optimize(model, example, mode=said.mode, turns=said.turns)
+            report = kwt.optimize(model, example, mode=said.mode, turns=said.turns, graphs=said.graphs, budget_s=said.budget)
         with torch.no_grad() if said.mode == "inference" else torch.enable_grad():
             off = (model(example) - before).abs().max() / before.abs().max()
-        order = ", channels last" if last and example.dim() > 2 else ""
+        order = (", channels last" if last and example.dim() > 2 else "") + (", CUDA graphs" if said.graphs else "")
         print(f"\n## {name}, {said.mode}, {said.dtype} on {said.device}{order}\n\n{report}\nOff what it gave before by {off.item():.1e} of the largest value.", flush=True)
 
 

@@ -334,6 +334,75 @@ def compiled():
 
 
 @check
+def operators_in_graphs():
+    """A CUDA graph of operators forward and backward: replays are eager bit for bit, also of other inputs."""
+    import kernelwright.torch as kwt
+
+    model, x = Small(), whole(2, 8, 10, 10)
+    parameters = tuple(model.parameters())
+
+    def step():
+        y = model(x)
+        return [y.detach(), *torch.autograd.grad(y.float().square().sum(), parameters)]
+
+    with kwt.plan_mode("predict"):
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                step()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            held = step()
+        for _ in range(20):
+            x.copy_(whole(2, 8, 10, 10))
+            want = step()
+            for t in held:
+                t.fill_(7)
+            graph.replay()
+            for a, e in zip(held, want):
+                equal(a, e)
+    return "20 replays, forward and three gradients"
+
+
+@check
+def optimized_for_graphs():
+    """optimize races replays; what it replaced gives in a graph what it gives outside, bit for bit, forward and backward."""
+    import kernelwright.torch as kwt
+
+    said = []
+    for mode in ("inference", "training"):
+        model = torch.nn.Sequential(torch.nn.Conv2d(64, 64, 3, padding=1, groups=32, bias=False), torch.nn.ReLU()).to(D, torch.bfloat16)
+        model, x = model.to(memory_format=torch.channels_last), whole(64, 64, 28, 28, like=torch.channels_last)
+        with kwt.plan_mode("predict"):
+            report = kwt.optimize(model, x, mode=mode, turns=5, graphs=True)
+        parameters = tuple(model.parameters())
+
+        def step():
+            if mode == "inference":
+                with torch.no_grad():
+                    return [model(x)]
+            y = model(x)
+            return [y.detach(), *torch.autograd.grad(y.float().square().sum(), parameters)]
+
+        for _ in range(2):
+            step()
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            held = step()
+        for _ in range(3):
+            x.copy_(whole(64, 64, 28, 28))
+            want = step()
+            graph.replay()
+            for a, e in zip(held, want):
+                equal(a, e)
+        said.append(f"{mode} {report.model.ratio:.2f}, {report.kept}" if report.model else f"{mode}: nothing is faster")
+    return "; ".join(said)
+
+
+@check
 def packed_weights():
     """An optimized layer sees new weights on the GPU, in order with what writes them; a CUDA graph holds no packed ones."""
     import kernelwright.torch as kwt

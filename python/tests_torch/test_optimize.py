@@ -15,13 +15,13 @@ from kernelwright.torch._race import Race, race
 
 @pytest.fixture
 def won(monkeypatch):
-    monkeypatch.setattr(_optimize, "race", lambda ours, theirs, device, turns: Race(1.0, 2.0, 0.5, 0.01))
+    monkeypatch.setattr(_optimize, "race", lambda *_: Race(1.0, 2.0, 0.5, 0.01))
 
 
 @pytest.fixture
 def whole_lost(monkeypatch):
     """Layers win, the model does not."""
-    monkeypatch.setattr(_optimize, "race", lambda ours, theirs, device, turns: Race(1.0, 2.0, 0.5, 0.01))
+    monkeypatch.setattr(_optimize, "race", lambda *_: Race(1.0, 2.0, 0.5, 0.01))
     decide = _optimize._decide
 
     def lost(*args):
@@ -76,6 +76,30 @@ def test_new_weights_are_seen(won):
         m[5].weight = nn.Parameter(other[5].weight.clone().neg_())
         other[5].weight.neg_()
         near(m(X), other(X))
+
+
+def test_graphs_are_of_gpus(won):
+    m = model().eval()
+    report = kwt.optimize(m, X, graphs=True)
+    assert not report.kept and {row.why for row in report.rows} == {"lies on device cpu, which has no CUDA graphs"}
+
+
+def test_what_fails_leaves_the_model_as_it_was(won, monkeypatch):
+    def fails(*_):
+        raise RuntimeError("no whole model here")
+
+    decide = _optimize._decide
+
+    def decides(*args):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(_optimize, "race", fails)
+            decide(*args)
+
+    monkeypatch.setattr(_optimize, "_decide", decides)
+    m = model().eval()
+    with pytest.raises(RuntimeError, match="no whole model"):
+        kwt.optimize(m, X)
+    assert kwt.restore(m) == 0
 
 
 def test_what_was_not_raced_is_pytorchs(won):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -79,8 +80,8 @@ def _kind(x: Tensor) -> tuple[Any, ...]:
 class _Site:
     """A module's forward in place of its class's own: ours for inputs of one kind, PyTorch's for all others."""
 
-    def __init__(self, module: Any, x: Tensor, training: bool) -> None:
-        self.module, self.kind, self.training = module, _kind(x), training
+    def __init__(self, module: Any, x: Tensor, training: bool, graphs: bool) -> None:
+        self.module, self.kind, self.training, self.graphs = module, _kind(x), training, graphs
         self.original: Callable[[Tensor], Tensor] = module.forward
         self.is_conv = isinstance(module, _CONVS)
         self.where: Any = _where(module) if self.is_conv else ()
@@ -98,14 +99,15 @@ class _Site:
         return _steps.conv_step(x, w, b, stride, padding, dilation, groups, ours)
 
     def now(self, x: Tensor) -> tuple[Any, ...]:
-        """Layer, plan and weights for inference as long as the weights are these: packed where the kernel wants it."""
+        """Layer, plan and weights for inference as long as the weights are these: packed where the kernel wants it, but not for CUDA graphs, which
+        would go on with what was packed."""
         w = self.module.weight
         state = self.state
         if state is None or state[0] is not w or state[1] != (w._version, w.data_ptr()):
             with torch.no_grad():
                 layer = self.step(x, self.ours).layer
-                direction, ready = layer.direction(FORWARD, packed=True), layer.prepared(w.detach())
-                if direction.pack(ready):
+                direction, ready = layer.direction(FORWARD, packed=not self.graphs), layer.prepared(w.detach())
+                if not self.graphs and direction.pack(ready):
                     ready = None
             state = self.state = (w, (w._version, w.data_ptr()), layer, direction, ready)
             self.quick = self.quick_call(x, *state)
@@ -232,6 +234,16 @@ def restore(model: nn.Module) -> int:
     return len(sites)
 
 
+@contextmanager
+def _unsearched() -> Iterator[None]:
+    """cuDNN takes its first kernel, for what is computed once: a search among those of fp64 takes longer than all the races."""
+    before, torch.backends.cudnn.benchmark = torch.backends.cudnn.benchmark, False
+    try:
+        yield
+    finally:
+        torch.backends.cudnn.benchmark = before
+
+
 def _off_by(y: Tensor, exact: Tensor, scale: Tensor) -> float:
     return ((y.double() - exact).abs() / scale).max().item()
 
@@ -250,6 +262,9 @@ class _Trial:
         self.site, self.x, self.wants_gx, self.turns, self.min_gain = site, x, wants_gx, turns, min_gain
         self.rows: list[Row] = []
 
+    def _race(self, ours: Callable[[], Any], theirs: Callable[[], Any]) -> Race:
+        return race(ours, theirs, self.x.device, self.turns, self.site.graphs)
+
     def _apply(self, x: Tensor, w: Tensor, b: Tensor | None) -> Tensor:
         if self.site.is_conv:
             s, p, d, g = self.site.where
@@ -261,7 +276,7 @@ class _Trial:
         if not right(ours(), theirs()):
             self.rows.append(Row(problem, [], name, None, False, "the result is further off than the type's rounding"))
             return False
-        r = race(ours, theirs, self.x.device, self.turns)
+        r = self._race(ours, theirs)
         won = r.is_won(self.min_gain)
         why = "faster by more than noise" if won else "faster, but not by more than noise" if r.ratio < 1 else "slower"
         self.rows.append(Row(problem, [], name, r, won, why))
@@ -273,8 +288,9 @@ class _Trial:
         w, b = site.module.weight.detach(), site.module.bias
         b = None if b is None else b.detach()
         with torch.no_grad():
-            exact = self._apply(x.double(), w.double(), None if b is None else b.double())
-            scale = self._apply(x.double().abs(), w.double().abs(), None if b is None else b.double().abs()) + 1e-30
+            with _unsearched():
+                exact = self._apply(x.double(), w.double(), None if b is None else b.double())
+                scale = self._apply(x.double().abs(), w.double().abs(), None if b is None else b.double().abs()) + 1e-30
             site.ours = FORWARD
             site.now(x)
             won = self._compare(
@@ -296,7 +312,8 @@ class _Trial:
             y = self._apply(a, c, None)
             return [y.detach(), *torch.autograd.grad(y, (a, c), e.double())]
 
-        want, scale = exact(x, w, gy), [t + 1e-30 for t in exact(x.abs(), w.abs(), gy.abs())]
+        with _unsearched():
+            want, scale = exact(x, w, gy), [t + 1e-30 for t in exact(x.abs(), w.abs(), gy.abs())]
         depth = [w[0].numel(), w.numel() // w.shape[1], gy.numel() // gy.shape[1 if site.is_conv else -1]]
         directions: list[tuple[int, Callable[[int], Any]]] = [(FORWARD, lambda o: both[o].forward(x, w, None))]
         if self.wants_gx:
@@ -314,11 +331,9 @@ class _Trial:
         leaf = x.detach().requires_grad_(self.wants_gx)
         wanted = [p for p in (leaf if self.wants_gx else None, module.weight, module.bias) if p is not None and p.requires_grad]
         if wanted:
-            r = race(
+            r = self._race(
                 lambda: torch.autograd.grad(site(leaf), wanted, gy),
                 lambda: torch.autograd.grad(site.original(leaf), wanted, gy),
-                x.device,
-                self.turns,
             )
             won = r.is_won(self.min_gain)
             names = " and ".join(_WORDS[d] for d in _WORDS if ours & d)
@@ -387,6 +402,7 @@ def optimize(
     min_gain: float = 0.02,
     budget_s: float = 600,
     turns: int = 21,
+    graphs: bool = False,
     filter_fn: Callable[[str, nn.Module], bool] | None = None,
 ) -> Report:
     """Replace those layers of a model that Kernelwright does faster on this machine, in place.
@@ -409,6 +425,8 @@ def optimize(
         Layers that come later than this are left alone.
     turns : int
         Of each race.
+    graphs : bool
+        Race replays of CUDA graphs, for a model that is run by them: what the host does for a call counts for nothing then.
     filter_fn : callable, optional
         Given a layer's name and module; false leaves it alone.
 
@@ -427,10 +445,12 @@ def optimize(
             calls = _record(model, example, filter_fn or (lambda name, module: True), training)
             for name, module, x, wants_gx in calls:
                 why = _refused(module, x)
+                if not why and graphs and x.device.type != "cuda":
+                    why = f"lies on device {x.device}, which has no CUDA graphs"
                 if why:
                     report.rows.append(Row(type(module).__name__, [name], "forward", None, False, why))
                     continue
-                site = _Site(module, x, training)
+                site = _Site(module, x, training, graphs)
                 key = (type(module), _kind(x), tuple(module.weight.shape), module.weight.stride(), module.bias is None, site.where, wants_gx)
                 groups.setdefault(key, []).append((name, site, x))
             for key, members in groups.items():
@@ -450,6 +470,10 @@ def optimize(
                     member.ours = ours
                     sites.append(member)
             _decide(model, example, training, turns, report, sites)
+    except BaseException:
+        for site in sites:
+            site.remove()
+        raise
     finally:
         with torch.no_grad():
             for name, b in model.named_buffers():
@@ -475,7 +499,7 @@ def _decide(model: nn.Module, example: tuple[Any, ...], training: bool, turns: i
         return torch.autograd.grad(_loss(model(*example)), parameters, allow_unused=True)
 
     device = sites[0].kind[1]
-    r = report.model = race(lambda: run(True), lambda: run(False), device, 3 * turns)
+    r = report.model = race(lambda: run(True), lambda: run(False), device, 3 * turns, sites[0].graphs)
     report.kept = r.is_won(0)
     for site in sites:
         site.on = True

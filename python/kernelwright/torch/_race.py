@@ -40,8 +40,29 @@ def _turn(call: Callable[[], Any], calls: int, device: torch.device) -> float:
     return (clock() - start) / calls
 
 
-def race(ours: Callable[[], Any], theirs: Callable[[], Any], device: torch.device, turns: int) -> Race:
-    """Each turn times both, one first and then the other, so that what disturbs the machine disturbs both."""
+def _replayed(call: Callable[[], Any], device: torch.device) -> Callable[[], Any]:
+    """The same as a CUDA graph's replay, captured after runs in a stream of their own, as PyTorch asks for."""
+    now, side = torch.cuda.current_stream(device), torch.cuda.Stream(device)
+    side.wait_stream(now)
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            call()
+    now.wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        results = call()
+
+    def replay() -> Any:
+        graph.replay()
+        return results
+
+    return replay
+
+
+def race(ours: Callable[[], Any], theirs: Callable[[], Any], device: torch.device, turns: int, graphs: bool = False) -> Race:
+    """Each turn times both, one first and then the other, so that what disturbs the machine disturbs both; with graphs as CUDA graphs."""
+    if graphs:
+        ours, theirs = _replayed(ours, device), _replayed(theirs, device)
     for call in (ours, theirs):
         call()
     first = min(_turn(ours, 1, device), _turn(theirs, 1, device))
