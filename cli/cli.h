@@ -212,6 +212,8 @@ int cli_context(kw_context **context, const cli_args *args);
 /* Whether an option asks for other kernels than the default registry's. */
 bool cli_names_kernels(const cli_args *args);
 /* The kernels that --kernels, --set, --arch and --filter name; the default registry's when none of them is given. */
+int cli_kernels(kw_registry **registry, kw_context *context, const cli_args *args);
+/* The same to run them: refused where none is for the context's device. */
 int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args);
 /* Where --config names the one kernel that is wanted: whether it serves the problem and, once there is a plan, whether the plan has it; a
  * reference kernel in its place would be no answer. plan may be NULL. */

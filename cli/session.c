@@ -132,7 +132,7 @@ bool cli_names_kernels(const cli_args *args) {
            args->value[OPT_ARCH] || args->value[OPT_RULES] || args->value[OPT_TRAITS];
 }
 
-int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args) {
+int cli_kernels(kw_registry **registry, kw_context *context, const cli_args *args) {
     kw_error err = {0};
     const char *file = args->value[OPT_KERNELS];
     kw_space_options space = cli_space(args);
@@ -158,6 +158,33 @@ int cli_registry(kw_registry **registry, kw_context *context, const cli_args *ar
         return cli_fail(&err);
     }
     return CLI_DONE;
+}
+
+/* Whether the context's device runs one kernel of the registry; why is what refuses the first. */
+static bool runs_some(const kw_registry *registry, const kw_context *context, kw_error *why) {
+    const char *target = kw_context_target(context), *arch = strchr(target, ':');
+    char name[64];
+    snprintf(name, sizeof name, "%.*s", arch ? (int)strcspn(arch + 1, " ") : 0, arch ? arch + 1 : "");
+    size_t count = kw_registry_count(registry), i = 0;
+    kw_error other = {0};
+    while (i < count && kw_config_supported(kw_registry_config(registry, i), name, i ? &other : why)) {
+        i++;
+    }
+    return i < count;
+}
+
+int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args) {
+    kw_error why = {0};
+    int code = cli_kernels(registry, context, args);
+    bool by_config = args->value[OPT_CONFIG] != NULL; /* of one kernel cli_check_config says more */
+    if (code || by_config || !cli_names_kernels(args) || runs_some(*registry, context, &why)) {
+        return code;
+    }
+    size_t count = kw_registry_count(*registry);
+    kw_registry_destroy(registry);
+    return cli_usage("none of the %zu kernels that --set, --arch or --kernels name is for this device (%.200s); --device names another "
+                     "(`kwright doctor` lists them), and build --out DIR makes code objects without one",
+                     count, why.text);
 }
 
 int cli_plan_options(kw_plan_options *options, const cli_args *args) {

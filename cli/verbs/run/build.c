@@ -110,9 +110,6 @@ static int build_kernels(kw_registry *registry, const cli_args *args, int64_t jo
     if (status) {
         return cli_fail(&err);
     }
-    if (!report.built && !report.cached && !report.failed && args->value[OPT_ARCH]) {
-        return cli_usage("no kernel of this --arch is for the device; --out DIR makes code objects, --device emu:NAME plays a GPU");
-    }
     show_report(&report, cli_now_ns() - progress.bar.start_ns, args);
     if (report.failed) {
         cli_next next;

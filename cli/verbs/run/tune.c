@@ -393,8 +393,7 @@ int verb_tune(const cli_args *args) {
     if (!code) {
         cli_warn_of_cache(t.context, args);
     }
-    if (!code && (args->value[OPT_SET] || args->value[OPT_KERNELS] || args->value[OPT_CONFIG] || args->value[OPT_FILTER] ||
-                  args->value[OPT_RULES])) {
+    if (!code && cli_names_kernels(args)) {
         code = cli_registry(&t.registry, t.context, args);
         t.options.registry = t.registry;
     }

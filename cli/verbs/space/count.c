@@ -63,7 +63,7 @@ static int visit(tally *t, const cli_args *args) {
     kw_context *context = NULL;
     kw_registry *registry = NULL;
     int code = cli_context(&context, args);
-    code = code ? code : cli_registry(&registry, context, args);
+    code = code ? code : cli_kernels(&registry, context, args);
     for (size_t i = 0; !code && i < kw_registry_count(registry) && visit_config(t, kw_registry_config(registry, i)); i++) {
     }
     kw_registry_destroy(&registry);
@@ -106,7 +106,7 @@ static int list_json(const cli_args *args) {
             code = cli_fail(&err);
         }
     } else if (!code) {
-        code = cli_registry(&registry, context, args);
+        code = cli_kernels(&registry, context, args);
     }
     const char *file = args->value[OPT_EXPORT_JSON];
     if (!code && file) {
