@@ -14,13 +14,14 @@ local published = {
     { 5, 1, "16x16", "1x4", 8, 8, 8 }, { 5, 1, "28x28", "4x4", 8, 8, 8 }, { 5, 1, "32x32", "4x4", 4, 8, 8 },
 }
 
--- Of our own, for each filter and stride: tile, sub, vec_in, vec_out; as many planes as the lanes hold at a time.
+-- Of our own, for each filter and stride: tile, sub, vec_in, vec_out; as many planes as the lanes hold at a time. Of configs that a model takes for
+-- equal the first is chosen: those of wide loads stand before their like.
 local own = {
     first = {
         { "8x8", "2x2", 1, 1 }, { "8x8", "4x4", 1, 1 }, { "16x16", "4x4", 1, 1 }, { "16x16", "4x4", 4, 4 }, { "16x32", "4x4", 8, 4 },
     },
     last = {
-        { "4x4", "4x4", 1, 1 }, { "4x4", "4x4", 4, 1 }, { "4x8", "4x4", 4, 2 }, { "8x8", "4x4", 4, 2 }, { "8x8", "2x4", 4, 4 },
+        { "4x4", "4x4", 1, 1 }, { "4x4", "4x4", 8, 1 }, { "4x8", "4x4", 8, 2 }, { "8x8", "4x4", 8, 2 }, { "4x4", "4x4", 4, 1 }, { "4x8", "4x4", 4, 2 }, { "8x8", "4x4", 4, 2 }, { "8x8", "2x4", 4, 4 },
         { "4x4", "2x2", 4, 4 },
     },
 }

@@ -11,7 +11,7 @@ set(KW_SHARED_KERNEL_FILES
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/align.h gpu/lib/bias_gradient.h gpu/lib/bulk.h gpu/lib/epilogue.h gpu/lib/finish.h gpu/matrix/fragment.h gpu/lib/gather.h gpu/matrix/groups.h gpu/matrix/mma_amd.h
     gpu/matrix/mma_emu.h gpu/matrix/mma_ptx.h gpu/lib/cluster.h gpu/lib/overlap.h gpu/lib/overlap_layout.h gpu/lib/overlap_store.h gpu/lib/pipeline.h gpu/lib/resources.h
-    gpu/lib/slices.h gpu/lib/steps.h gpu/lib/tile.h gpu/lib/turn.h gpu/matrix/wgmma.h gpu/lib/work.h gpu/lib/work_params.h
+    gpu/lib/parts.h gpu/lib/slices.h gpu/lib/steps.h gpu/lib/tile.h gpu/lib/turn.h gpu/matrix/wgmma.h gpu/lib/work.h gpu/lib/work_params.h
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c

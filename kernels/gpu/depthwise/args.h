@@ -67,10 +67,17 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 /* Rows are wide enough for the last lane's last read, whose columns behind the source are in no sum. */
 #define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)
 #define KW_ROW (KW_FIRST ? KW_CEIL((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_READ_COLS, KW_READ) * KW_READ : KW_SRC_W)
-#define KW_SRC_BYTES (KW_PLANES * KW_SRC_H * KW_ROW * KW_BYTES)
+/* Runs of 16 bytes of channels-last tensors are copied without registers, where the architecture can; then so are those of y. A wave's copies
+ * fill its lanes, the last ones behind what is needed. */
+#define KW_PLANE_RUNS KW_MAX(KW_PLANES / KW_IN_RUN, 1)
+#define KW_COPIES (KW_HAS_ASYNC16 && !KW_FIRST && KW_IN_RUN * KW_BYTES == 16 && KW_WAVE % KW_PLANE_RUNS == 0)
+#define KW_COPIED(bytes) (KW_COPIES ? KW_CEIL(bytes, 16 * KW_MAX(KW_WAVE, 1)) * 16 * KW_WAVE : (bytes))
+#define KW_SRC_BYTES KW_COPIED(KW_PLANES *KW_SRC_H *KW_ROW *KW_BYTES)
+#define KW_Y_BYTES (KW_COPIES && KW_WEIGHT ? KW_COPIED(KW_PLANES * KW_TILE_H * KW_TILE_W * KW_BYTES) : 0)
+#define KW_TILES_BYTES ((KW_SRC_BYTES + KW_Y_BYTES) * (KW_COPIES && KW_WEIGHT ? 2 : 1)) /* of a tile, and of the next one */
 #define KW_OUT_STAGED (KW_FIRST && !KW_WEIGHT && KW_OUT_RUN > 1) /* results pass shared memory, so that they leave it in runs of columns */
 #define KW_STAGED_BYTES (KW_OUT_STAGED ? KW_PLANES * KW_TILE_H * KW_TILE_W * KW_OUT_BYTES : 0)
 #define KW_LANES_BYTES (KW_WEIGHT ? KW_TAPS * KW_LANE_PLANES * KW_WAVE * 4 : 0)
-#define KW_LDS_BYTES KW_MAX(KW_SRC_BYTES, KW_MAX(KW_STAGED_BYTES, KW_LANES_BYTES))
+#define KW_LDS_BYTES KW_MAX(KW_TILES_BYTES, KW_MAX(KW_STAGED_BYTES, KW_LANES_BYTES))
 
 #endif

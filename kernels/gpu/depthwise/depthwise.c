@@ -18,6 +18,15 @@
 #include "kw_config.h"
 #include "gpu/lib/access.h"
 #include "gpu/lib/resources.h"
+#include "gpu/lib/parts.h"
+
+/* Each thread, first of all: launches begin while the one before ends. */
+KW_DEVICE void kw_begin() {
+#if KW_HAS_TMA
+    kw_launch_wait();
+    kw_launch_next();
+#endif
+}
 
 /* --- lanes: each has a subtile of KW_LANE_PLANES planes --- */
 
@@ -85,15 +94,17 @@ KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_position at,
     return there;
 }
 
-/* Tiles are numbered along the width, the height, the depth, then by planes. */
+/* Tiles are numbered along the width, the height, the depth, then by planes; there are less than 2^31. */
 KW_DEVICE kw_position kw_position_of(const kw_gpu_args *a, kw_i64 tile, kw_i64 *rest) {
+    kw_u32 number = (kw_u32)tile, tiles_w = (kw_u32)a->params.tiles_w, tiles_h = (kw_u32)a->params.tiles_h,
+           tiles_d = (kw_u32)a->params.tiles_d;
     kw_position at;
-    at.col = (int)(tile % a->params.tiles_w) * KW_TILE_W;
-    tile /= a->params.tiles_w;
-    at.row = (int)(tile % a->params.tiles_h) * KW_TILE_H;
-    tile /= a->params.tiles_h;
-    at.depth = (int)(tile % a->params.tiles_d);
-    *rest = tile / a->params.tiles_d;
+    at.col = (int)(number % tiles_w) * KW_TILE_W;
+    number /= tiles_w;
+    at.row = (int)(number % tiles_h) * KW_TILE_H;
+    number /= tiles_h;
+    at.depth = (int)(number % tiles_d);
+    *rest = (kw_i64)(number / tiles_d);
     return at;
 }
 
@@ -145,6 +156,36 @@ KW_DEVICE void kw_put_run(char *lds, kw_run_coord s, const kw_u32 *words) {
 #endif
 }
 
+#if KW_COPIES
+#define KW_COPIES_OF(h, w) KW_CEIL((h) * (w)*KW_PLANE_RUNS, KW_WAVE) /* that a lane makes */
+#define KW_TILE_COPIES (KW_COPIES_OF(KW_SRC_H, KW_SRC_W) + (KW_WEIGHT ? KW_COPIES_OF(KW_TILE_H, KW_TILE_W) : 0))
+
+/* Begins to copy h rows of w columns from a place on, all its planes; runs lie in shared memory as they are numbered. */
+KW_DEVICE void kw_rows_copy(char *lds, const kw_gpu_args *a, const char *tensor, kw_image size, kw_position at, int h, int w) {
+    int plane = kw_thread() % KW_PLANE_RUNS * KW_IN_RUN, first = kw_thread() / KW_PLANE_RUNS, groups = (int)a->groups;
+    const char *slice = tensor + ((at.image * size.d + at.depth) * size.h * size.w * groups + at.channel + plane) * KW_BYTES;
+    int there = at.channel + plane < groups;
+    KW_UNROLL
+    for (int i = 0; i < KW_COPIES_OF(h, w); i++) {
+        int pixel = first + i * (KW_WAVE / KW_PLANE_RUNS), row = at.row + pixel / w, col = at.col + pixel % w;
+        int ok = there && pixel < h * w && (kw_u32)row < (kw_u32)size.h && (kw_u32)col < (kw_u32)size.w;
+        kw_async16(lds + i * KW_WAVE * 16, ok ? slice + (kw_i64)((row * size.w + col) * groups) * KW_BYTES : tensor, ok);
+    }
+}
+
+/* Of the source of a tile; depth: its slice. */
+KW_DEVICE void kw_source_copy(char *lds, const kw_gpu_args *a, kw_position at, int depth) {
+    at.depth = depth;
+    at.row = KW_MOVED_H(at.row) + KW_LOW_H;
+    at.col = KW_MOVED(at.col) + KW_LOW;
+    kw_rows_copy(lds, a, KW_DATA ? a->y : a->x, KW_DATA ? kw_image_out(a) : kw_image_in(a), at, KW_SRC_H, KW_SRC_W);
+}
+
+#define kw_wait_copied(younger)                                                                                                            \
+    kw_async_wait(younger, KW_TILE_COPIES) /* until no copies are under way but those of so many younger tiles */
+#else
+#define kw_wait_copied(younger) (void)0
+
 /* depth: the source's slice. */
 KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_position at, int depth) {
     kw_image size = KW_DATA ? kw_image_out(a) : kw_image_in(a);
@@ -171,6 +212,8 @@ KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_position at, i
         }
     }
 }
+
+#endif
 
 /* --- shared memory -> registers --- */
 
@@ -340,6 +383,7 @@ KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coo
 
 KW_KERNEL(kw_stage0, KW_WAVE) {
     KW_LDS(KW_LDS_BYTES);
+    kw_begin();
     kw_wave_coord wave_coord = kw_wave_coord_of(kw_lane());
     kw_i64 rest, blocks = KW_FIRST ? args.groups : KW_CEIL(args.groups, KW_BATCH);
     kw_position at = kw_position_of(&args, kw_block(), &rest);
@@ -356,8 +400,14 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
             int depth;
             if (!kw_source_depth(&args, at.depth, slice, &depth)) continue;
             if (slice > 0) kw_wave_barrier();
+#if KW_COPIES
+            kw_source_copy(kw_lds, &args, at, depth);
+            kw_async_commit();
+#else
             kw_source_load(kw_lds, &args, at, depth);
+#endif
             if (!KW_FIRST || KW_FILTER_D > 1) kw_filter_read(&filter, &args, at.channel + wave_coord.plane * !KW_FIRST, slice);
+            kw_wait_copied(0);
             kw_wave_barrier();
             if (wave_coord.there) kw_subtile(&pixels, &filter, kw_lds, wave_coord);
         }
@@ -373,6 +423,52 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
 #else
 
 /* --- backward weight: a block has a slice of the filters of one channel (order=first) or of KW_PLANES channels --- */
+
+#if KW_COPIES
+
+/* A tile of pixels with what it reads of the source, the first of a part from a unit on whose slice of the source is there. */
+typedef struct kw_tile {
+    kw_i64 unit; /* args.params.units: there is none */
+    kw_position at;
+    int depth;
+} kw_tile;
+
+KW_DEVICE kw_tile kw_tile_from(const kw_gpu_args *a, kw_i64 unit, kw_i64 channel, int slice) {
+    kw_tile tile;
+    kw_i64 rest;
+    for (tile.unit = unit; tile.unit < a->params.units; tile.unit += a->params.parts) {
+        tile.at = kw_position_of(a, tile.unit, &rest);
+        tile.at.channel = channel;
+        tile.at.image = rest;
+        if (kw_source_depth(a, tile.at.depth, slice, &tile.depth)) break;
+    }
+    return tile;
+}
+
+/* Begins to copy the source and, behind it, the pixels of y. */
+KW_DEVICE void kw_tile_copy(char *lds, const kw_gpu_args *a, const kw_tile *tile) {
+    kw_source_copy(lds, a, tile->at, tile->depth);
+    kw_rows_copy(lds + KW_SRC_BYTES, a, a->y, kw_image_out(a), tile->at, KW_TILE_H, KW_TILE_W);
+    kw_async_commit();
+}
+
+/* A lane's pixels of y, zero where there are none. */
+KW_DEVICE void kw_pixels_take(kw_pixels *pixels, const char *tile, kw_wave_coord wave_coord) {
+    kw_pixels_clear(pixels);
+    KW_UNROLL
+    for (int i = 0; i < KW_SUB_H * KW_SUB_W * KW_LANE_PLANES; i += KW_Y_RUN) {
+        int y = i / KW_LANE_PLANES / KW_SUB_W, x = i / KW_LANE_PLANES % KW_SUB_W, plane = i % KW_LANE_PLANES;
+        int row = wave_coord.row + y, col = wave_coord.col + x;
+        kw_u32 words[KW_RUN_WORDS(KW_Y_RUN)];
+        if (row >= KW_TILE_H || col >= KW_TILE_W) continue;
+        kw_load_run(words, tile + ((row * KW_TILE_W + col) * KW_PLANES + wave_coord.plane + plane) * KW_BYTES, KW_Y_RUN * KW_BYTES);
+        KW_UNROLL
+        for (int e = 0; e < KW_Y_RUN; e++)
+            pixels->at[y][x][plane + e] = kw_value(words, e);
+    }
+}
+
+#else
 
 /* A lane's pixels of y, zero where there are none. */
 KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_position at, kw_wave_coord wave_coord) {
@@ -391,6 +487,7 @@ KW_DEVICE void kw_pixels_read(kw_pixels *pixels, const kw_gpu_args *a, kw_positi
             pixels->at[y][KW_FIRST ? x + e : x][KW_FIRST ? 0 : plane + e] = kw_value(words, e);
     }
 }
+#endif
 
 /* Adds what the lanes have, in their order, and stores it in the workspace's slice of this part. */
 KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel, int slice, const kw_filter *filter, char *lds) {
@@ -415,6 +512,7 @@ KW_DEVICE void kw_filter_store(const kw_gpu_args *a, kw_i64 part, kw_i64 channel
 
 KW_KERNEL(kw_stage0, KW_WAVE) {
     KW_LDS(KW_LDS_BYTES);
+    kw_begin();
     kw_wave_coord wave_coord = kw_wave_coord_of(kw_lane());
     kw_i64 part = kw_block() % args.params.parts, filters = kw_block() / args.params.parts;
     kw_i64 channel = filters / KW_FILTER_D * (KW_FIRST ? 1 : KW_PLANES);
@@ -423,6 +521,27 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
     KW_UNROLL
     for (int e = 0; e < KW_TAPS * KW_LANE_PLANES; e++)
         filter.at[e / KW_LANE_PLANES / KW_FILTER][e / KW_LANE_PLANES % KW_FILTER][e % KW_LANE_PLANES] = 0;
+#if KW_COPIES
+    kw_tile tile = kw_tile_from(&args, part, channel, slice);
+    if (tile.unit < args.params.units) kw_tile_copy(kw_lds, &args, &tile);
+    for (int at = 0; tile.unit < args.params.units; at = KW_TILES_BYTES / 2 - at) {
+        kw_tile next = kw_tile_from(&args, tile.unit + args.params.parts, channel, slice);
+        if (next.unit < args.params.units) {
+            kw_tile_copy(kw_lds + KW_TILES_BYTES / 2 - at, &args, &next);
+            kw_wait_copied(1);
+        } else {
+            kw_wait_copied(0);
+        }
+        kw_wave_barrier();
+        if (wave_coord.there) {
+            kw_pixels pixels;
+            kw_pixels_take(&pixels, kw_lds + at + KW_SRC_BYTES, wave_coord);
+            kw_subtile(&pixels, &filter, kw_lds + at, wave_coord);
+        }
+        kw_wave_barrier();
+        tile = next;
+    }
+#else
     for (kw_i64 unit = part; unit < args.params.units; unit += args.params.parts) {
         kw_i64 rest;
         kw_position at = kw_position_of(&args, unit, &rest);
@@ -437,21 +556,13 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
         if (wave_coord.there) kw_subtile(&pixels, &filter, kw_lds, wave_coord);
         kw_wave_barrier();
     }
+#endif
     kw_filter_store(&args, part, channel, slice, &filter, kw_lds);
 }
 
 KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
-    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;
-    if (at < elements) {
-        const float *from = (const float *)args.shared + at;
-        float sum = *from;
-        for (int part = 1; part < (int)args.params.parts; part++)
-            sum += from[part * elements];
-#if KW_EPILOGUE
-        kw_finish_element(args.w, &args, at, sum);
-#else
-        kw_store(args.w, at, sum);
-#endif
-    }
+    KW_LDS(KW_PARTS_BYTES);
+    kw_begin();
+    kw_parts_add(&args, kw_lds, (int)args.params.parts);
 }
 #endif

@@ -9,6 +9,8 @@
 #ifndef KW_DIRECT_WEIGHT_H
 #define KW_DIRECT_WEIGHT_H
 
+#include "gpu/lib/parts.h"
+
 #define KW_REPEAT_N (KW_COLS / KW_INST_N)
 
 /* A tile of a tensor of so many rows and columns; `split`: how many kinds of columns a row has in shared memory, `row`: their elements. */
@@ -137,18 +139,9 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
     kw_sums_store(&args, &sums, (float *)args.shared + (part * KW_WAVES_Q + wave_q) * args.params.elements, channel, wave_c);
 }
 
-KW_KERNEL(kw_stage1, 256) {
-    kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;
-    if (at >= elements) return;
-    const float *from = (const float *)args.shared + at;
-    float sum = *from;
-    for (int slice = 1; slice < (int)args.params.parts * KW_WAVES_Q; slice++)
-        sum += from[slice * elements];
-#if KW_EPILOGUE
-    kw_finish_element(args.w, &args, at, sum);
-#else
-    kw_store(args.w, at, sum);
-#endif
+KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
+    KW_LDS(KW_PARTS_BYTES);
+    kw_parts_add(&args, kw_lds, (int)args.params.parts * KW_WAVES_Q);
 }
 
 #endif

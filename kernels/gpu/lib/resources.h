@@ -7,9 +7,12 @@
 
 /* --- blocks of the stages beside the main one --- */
 
-#define KW_PACK_THREADS 256 /* of a block that packs weights */
-#define KW_ADD_THREADS 256  /* of a block that adds sums of the workspace */
-#define KW_SUM_BYTES 4      /* of a sum in the workspace */
+#define KW_PACK_THREADS 256                                            /* of a block that packs weights */
+#define KW_ADD_THREADS 256                                             /* of a block that adds sums of the workspace */
+#define KW_PARTS_SHARES(parts) ((parts) > 8 ? 8 : 1)                   /* gpu/lib/parts.h: threads that share the parts of an element, */
+#define KW_PARTS_SUMS(parts) (KW_ADD_THREADS / KW_PARTS_SHARES(parts)) /* elements of a block, */
+#define KW_PARTS_BYTES (KW_ADD_THREADS * 4)                            /* and its shared memory */
+#define KW_SUM_BYTES 4                                                 /* of a sum in the workspace */
 
 /* --- the stage that turns tensors (gpu/lib/turn.h): squares of so many bytes a row, or where matrices have few rows, long rows; blocks
  * of a matrix --- */

@@ -2,6 +2,7 @@
  * kernels/gpu/depthwise/depthwise.c, and the counts of a block are those of its args.h. A block is one wave, so most rules ask the
  * architecture how wide that is. */
 #include "base/math.h"
+#include "config/gpu_arch.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
 #include "problem/view.h"
@@ -43,6 +44,7 @@ typedef struct depthwise_block {
     int64_t ndim, tile[2], sub[2], filter[2], stride[2], pad[2], dilation, depth_filter, depth_stride, depth_pad, batch, vec_in, vec_out;
     order_word order;
     int64_t lanes, lds;          /* of the target; 0 where none is asked */
+    bool copies;                 /* its architecture has copies of 16 bytes that pass no registers */
     int64_t subtiles;            /* of a tile */
     int64_t step_w, span[2];     /* source columns from subtile to subtile; source rows and columns of one */
     int64_t planes, lane_planes; /* at a time: of the wave, of a lane */
@@ -69,6 +71,7 @@ typedef struct depthwise_block {
 #define KW_VEC_IN b->vec_in
 #define KW_VEC_OUT b->vec_out
 #define KW_WAVE b->lanes
+#define KW_HAS_ASYNC16 b->copies
 #define KW_CEIL kw_ceil_div
 #include "gpu/depthwise/args.h"
 #include "gpu/lib/resources.h"
@@ -107,7 +110,8 @@ static depthwise_block read_depthwise_config(const kw_config *config, const kw_t
                          .vec_out = axis[AXIS_vec_out],
                          .order = axis[AXIS_order] ? LAST : FIRST,
                          .lanes = target ? kw_max(1, target->lanes) : 0,
-                         .lds = target ? target->lds : 0};
+                         .lds = target ? target->lds : 0,
+                         .copies = target && kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_async16)};
     count_depthwise_block(&b);
     return b;
 }
@@ -292,7 +296,7 @@ static void launch_depthwise_weight(const depthwise_block *b, const kw_problem *
     params->elements = d->g * b->depth_filter * b->filter[0] * b->filter[1];
     launch->stages = 2;
     launch->stage[0].units = filters * parts;
-    launch->stage[1] = (kw_stage){kw_ceil_div(params->elements, KW_ADD_THREADS), false, KW_ADD_THREADS};
+    launch->stage[1] = (kw_stage){kw_ceil_div(params->elements, KW_PARTS_SUMS(parts)), false, KW_ADD_THREADS};
     launch->shared_bytes = parts * params->elements * (int64_t)sizeof(float);
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
 }
@@ -311,6 +315,7 @@ static void launch_depthwise(const kw_config *config, const kw_problem *problem,
     if (b.op == KW_CONV_BWD_WEIGHT) {
         launch_depthwise_weight(&b, problem, target, launch);
     }
+    launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
     /* Of all waves, whose lanes beyond the image or the last subtile work for nothing: each subtile multiplies and reads its rows. */
     double waves = (double)(tiles[0] * tiles[1] * planes) * (double)kw_max(1, b.batch / b.planes), slices = (double)b.depth_filter;
     double lane_planes = (double)b.lane_planes, taps = (double)(b.filter[0] * b.filter[1]);

@@ -97,8 +97,9 @@ static void launch_direct_weight(const kw_direct_block *b, const kw_problem *pro
     int64_t tiles_h = kw_ceil_div(out[1], b->tile_h), tiles_w = kw_ceil_div(out[2], b->tile_w), units = tiles_h * tiles_w * d->n;
     int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), cols);
     int64_t parts = kw_min(kw_min(wanted, units), SLICES_MAX / b->waves_q), elements = d->k * KW_TAPS * b->channels;
-    *launch = (kw_launch){
-        .stages = 2, .stage = {{cols * parts, false, (int32_t)b->threads}, {kw_ceil_div(elements, KW_ADD_THREADS), false, KW_ADD_THREADS}}};
+    *launch = (kw_launch){.stages = 2,
+                          .stage = {{cols * parts, false, (int32_t)b->threads},
+                                    {kw_ceil_div(elements, KW_PARTS_SUMS(parts * b->waves_q)), false, KW_ADD_THREADS}}};
     *kw_launch_params(launch, kw_direct_block_params) =
         (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .parts = parts, .units = units, .elements = elements};
     launch->shared_bytes = parts * b->waves_q * elements * (int64_t)sizeof(float);
