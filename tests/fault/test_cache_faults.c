@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "jit/cache/cache.h"
 #include "support/kw_test.h"
-#include "support/fake_family.h"
+#include "support/device/fake_family.h"
 #include "support/scratch.h"
 
 #include <signal.h>

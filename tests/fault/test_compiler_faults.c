@@ -4,7 +4,7 @@
 #include "base/os/clock.h"
 #include "jit/toolchain/cc.h"
 #include "support/kw_test.h"
-#include "support/fake_family.h"
+#include "support/device/fake_family.h"
 #include "support/scratch.h"
 
 #include <sys/stat.h>

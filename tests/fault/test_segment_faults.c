@@ -3,7 +3,7 @@
 #include "store/segment.h"
 #include "store/sink.h"
 #include "support/kw_test.h"
-#include "support/rows.h"
+#include "support/rows/rows.h"
 #include "support/scratch.h"
 
 #include <errno.h>

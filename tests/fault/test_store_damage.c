@@ -3,8 +3,8 @@
 #include "base/random.h"
 #include "store/sqlite/schema.h"
 #include "support/kw_test.h"
-#include "support/fault_vfs.h"
-#include "support/rows.h"
+#include "support/rows/fault_vfs.h"
+#include "support/rows/rows.h"
 #include "support/scratch.h"
 
 #include <unistd.h>

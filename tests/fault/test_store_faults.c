@@ -1,8 +1,8 @@
 /* test_store_faults.c: disks that are full, lie or lose power, and processes that die, under a store. What must hold each time: a failure is
  * said, no batch is there in part, what was confirmed is there, and the file can be opened and written again. */
 #include "support/kw_test.h"
-#include "support/fault_vfs.h"
-#include "support/rows.h"
+#include "support/rows/fault_vfs.h"
+#include "support/rows/rows.h"
 #include "support/scratch.h"
 
 #include <signal.h>

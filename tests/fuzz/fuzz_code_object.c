@@ -2,7 +2,7 @@
  * going past the end, and then no count is negative. */
 #include "fuzz.h"
 #include "jit/toolchain/hip.h"
-#include "support/code_object.h"
+#include "support/device/code_object.h"
 
 static void read_blob(const kw_blob *blob) {
     kw_blob_facts facts;

@@ -6,9 +6,9 @@
 #include "base/os/file.h"
 #include "report/report.h"
 #include "support/kw_test.h"
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 #include "support/scratch.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 #include "unit/report/made_up_report_data.h"
 
 #include <unistd.h>

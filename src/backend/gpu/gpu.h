@@ -3,7 +3,7 @@
  * memory, modules, launches, streams, events, and which errors end the use of a device.
  *
  * To add one: a file with its table of names and differences, and its line in backend.c. Its stand-in for tests is a file beside
- * tests/support/fake_cuda.c. */
+ * tests/support/device/fake_cuda.c. */
 #ifndef KW_BACKEND_GPU_GPU_H
 #define KW_BACKEND_GPU_GPU_H
 

@@ -2,7 +2,7 @@
  *
  * Declared here by hand is what is used of HIP's documented C API (ROCm 6 and later) besides what all drivers have (gpu.h), so that no
  * header of ROCm is needed to build: functions by name and signature, enumerators by their documented numbers. Nothing here has run on AMD
- * hardware; tests/support/fake_hip.c is what it was tested against. */
+ * hardware; tests/support/device/fake_hip.c is what it was tested against. */
 #ifndef KW_BACKEND_GPU_HIP_H
 #define KW_BACKEND_GPU_HIP_H
 

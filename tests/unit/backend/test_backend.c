@@ -5,7 +5,7 @@
 #include "base/os/clock.h"
 #include "config/isa.h"
 #include "support/kw_test.h"
-#include "support/fake_family.h"
+#include "support/device/fake_family.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 /* test_cuda.c: what the cuda backend has to itself: facts, shared memory that is asked for, tensor maps. The driver is a stand-in
- * (support/fake_cuda.c), which this program finds by its run path; what all drivers share is test_gpu_driver.c's. */
+ * (support/device/fake_cuda.c), which this program finds by its run path; what all drivers share is test_gpu_driver.c's. */
 
 #include "backend/gpu/cuda.h"
 #include "config/config.h"
 #include "support/kw_test.h"
-#include "support/cubin.h"
-#include "support/fake_driver.h"
+#include "support/device/cubin.h"
+#include "support/device/fake_driver.h"
 
 #include <dlfcn.h>
 

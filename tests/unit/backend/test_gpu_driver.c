@@ -1,12 +1,12 @@
 /* test_gpu_driver.c: the rules that all drivers of GPUs share (backend/gpu.c), each on every driver, against stand-ins
- * (support/fake_driver.c) that this program finds by its run path. */
+ * (support/device/fake_driver.c) that this program finds by its run path. */
 
 #include "backend/gpu/cuda.h"
 #include "backend/gpu/hip.h"
 #include "support/kw_test.h"
-#include "support/code_object.h"
-#include "support/cubin.h"
-#include "support/fake_driver.h"
+#include "support/device/code_object.h"
+#include "support/device/cubin.h"
+#include "support/device/fake_driver.h"
 
 #include <dlfcn.h>
 

@@ -1,10 +1,10 @@
 /* test_hip.c: what the hip backend has to itself: facts, grids counted in threads, shared memory that is fixed. The driver is a stand-in
- * (support/fake_hip.c), which this program finds by its run path; what all drivers share is test_gpu_driver.c's. */
+ * (support/device/fake_hip.c), which this program finds by its run path; what all drivers share is test_gpu_driver.c's. */
 
 #include "backend/gpu/hip.h"
 #include "config/config.h"
 #include "support/kw_test.h"
-#include "support/code_object.h"
+#include "support/device/code_object.h"
 
 static const kw_backend *const hip = &kw_hip_backend;
 

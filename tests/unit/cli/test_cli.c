@@ -3,7 +3,7 @@
 #include "base/container/arena.h"
 #include "base/text.h"
 #include "cli_outcome.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 
 #include <jansson.h>
 #include <kernelwright.h>

@@ -5,7 +5,7 @@
 #include "base/os/file.h"
 #include "dispatch/choose/candidates.h"
 #include "support/kw_test.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 #include "toy.h"
 
 #include <math.h>

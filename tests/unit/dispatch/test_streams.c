@@ -1,9 +1,9 @@
 /* test_streams.c: a plan on a GPU as a framework runs it: in the caller's stream, on the caller's memory. The driver is a stand-in
- * (support/fake_hip.c), which counts; kernels are compiled for real. */
+ * (support/device/fake_hip.c), which counts; kernels are compiled for real. */
 
 #include "backend/gpu/hip.h"
 #include "support/kw_test.h"
-#include "support/fake_driver.h"
+#include "support/device/fake_driver.h"
 #include "support/scratch.h"
 
 #include <dirent.h>

@@ -4,7 +4,7 @@
 #include "base/os/process.h"
 #include "base/os/parallel.h"
 #include "support/kw_test.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 #include "toy.h"
 
 #include <stdatomic.h>

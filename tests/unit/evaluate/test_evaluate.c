@@ -1,10 +1,10 @@
 /* test_evaluate.c: what may be evaluated, and what is said of it: pools, what a model was trained on, evaluations of a store and
  * comparisons of two of them. */
-#include "support/made_groups.h"
-#include "support/made_rows.h"
+#include "support/rows/made_groups.h"
+#include "support/rows/made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 #include "evaluate/evaluate.h"
 #include "learn/model/forest_text.h"
 #include "learn/data/dataset_candidates.h"

@@ -1,7 +1,7 @@
 /* test_evaluation_memory.c: want of memory at any one allocation of evaluating, covering or searching is a status, and nothing is lost
  * by it. */
-#include "support/made_groups.h"
-#include "support/made_rows.h"
+#include "support/rows/made_groups.h"
+#include "support/rows/made_rows.h"
 #include "prune/set_cover.h"
 #include "evaluate/evaluate.h"
 #include "support/kw_test.h"

@@ -1,6 +1,6 @@
 /* test_group_evaluation.c: what a predicted order is worth, on problem groups whose figures are worked out by hand; then figures and
  * their intervals. */
-#include "support/made_groups.h"
+#include "support/rows/made_groups.h"
 #include "evaluate/metrics.h"
 #include "support/kw_test.h"
 

@@ -1,10 +1,10 @@
 /* test_scorer.c: the selector: the single best kernel, chance, a model, held-out predictions. Each says one number a pair, or says of
  * what it says nothing. */
-#include "support/made_groups.h"
-#include "support/made_rows.h"
+#include "support/rows/made_groups.h"
+#include "support/rows/made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 #include "learn/model/forest_text.h"
 #include "evaluate/scorer.h"
 #include "base/format/gzip.h"

@@ -2,7 +2,7 @@
 
 #include "jit/toolchain/hip.h"
 #include "support/kw_test.h"
-#include "support/code_object.h"
+#include "support/device/code_object.h"
 
 static const kw_code amd = {KW_DIALECT_AMD, NULL};
 

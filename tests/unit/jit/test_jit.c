@@ -2,7 +2,7 @@
 
 #include "jit/cache/cache.h"
 #include "support/kw_test.h"
-#include "support/fake_family.h"
+#include "support/device/fake_family.h"
 #include "support/scratch.h"
 
 #include <unistd.h>

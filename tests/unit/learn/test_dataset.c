@@ -1,5 +1,5 @@
 /* test_dataset.c: rows into problem groups and pairs, and problem groups into folds. */
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/data/dataset.h"

@@ -2,7 +2,7 @@
  * there is none (make lightgbm). */
 #include "base/format/gzip.h"
 #include "base/hash.h"
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 #include "predict/model_spec.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"

@@ -2,7 +2,7 @@
 #include "learn/data/folds.h"
 #include "learn/data/labels.h"
 #include "support/kw_test.h"
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 #include "support/scratch.h"
 
 #include <kernelwright/learn.h>

@@ -1,6 +1,6 @@
 /* test_verbs.c: evaluate, compare, quality, prune, search and validate as a user calls them: exit codes, what stands on which stream,
  * JSON. */
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 

@@ -3,7 +3,7 @@
 #define KW_TESTS_SAMPLE_MODEL_H
 
 #include "predict/model.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 
 #define TARGET "cpu:x86-64-v4-bf16 model=amd-25-17-1 units=1 lanes=16 registers=32 l1=32768 l2=1048576 l3=33554432"
 

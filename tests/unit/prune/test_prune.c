@@ -1,7 +1,7 @@
 /* test_prune.c: the greedy cover on problem groups whose best sets are plain to see, what it keeps on problems that did not choose, and its
  * files. */
-#include "support/made_groups.h"
-#include "support/made_rows.h"
+#include "support/rows/made_groups.h"
+#include "support/rows/made_rows.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"

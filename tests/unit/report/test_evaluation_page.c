@@ -1,10 +1,10 @@
 /* test_evaluation_page.c: pages about evaluations of made-up rows: every figure is there and drawn, says what its numbers are, and stays
  * markup whatever a model's folder holds. */
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 #include "markup.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 
 enum { PROBLEMS = 40 };
 

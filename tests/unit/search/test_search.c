@@ -1,12 +1,12 @@
 /* test_search.c: what a search finds can be had, is as good as what there is, and comes again. */
 #include "config/catalog.h"
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 #include "search/search_domain.h"
 #include "space/enumerate.h"
 #include "space/rules/points.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 
 #include <kernelwright_tune.h>
 

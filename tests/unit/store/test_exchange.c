@@ -1,7 +1,7 @@
 /* test_exchange.c: stores out to files and back, and what is refused on the way in. */
 #include "store/io/plausible.h"
 #include "support/kw_test.h"
-#include "support/rows.h"
+#include "support/rows/rows.h"
 #include "support/scratch.h"
 
 #include <fcntl.h>

@@ -3,7 +3,7 @@
  * asks it of a million rows (KW_GROWTH_ROWS). */
 #include "store/sqlite/store.h"
 #include "support/kw_test.h"
-#include "support/rows.h"
+#include "support/rows/rows.h"
 #include "support/scratch.h"
 
 #include <sys/resource.h>

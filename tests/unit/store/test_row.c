@@ -4,7 +4,7 @@
 #include "store/line.h"
 #include "store/row.h"
 #include "support/kw_test.h"
-#include "support/rows.h"
+#include "support/rows/rows.h"
 #include "support/scratch.h"
 
 #include <locale.h>

@@ -3,7 +3,7 @@
 #include "store/row.h"
 #include "store/sizes.h"
 #include "support/kw_test.h"
-#include "support/rows.h"
+#include "support/rows/rows.h"
 #include "support/scratch.h"
 
 #include <sqlite3.h>

@@ -4,7 +4,7 @@
 #include "sweep/shards/shard.h"
 #include "store/segment.h"
 #include "support/kw_test.h"
-#include "support/rows.h"
+#include "support/rows/rows.h"
 #include "support/scratch.h"
 
 #include <kernelwright_tune.h>

@@ -7,7 +7,7 @@
 #include "config/gpu_arch.h"
 #include "fake_worker_client.h"
 #include "support/kw_test.h"
-#include "support/code_object.h"
+#include "support/device/code_object.h"
 #include "support/scratch.h"
 
 #include <sched.h>

@@ -1,5 +1,5 @@
 /* code_object.c: MessagePack and ELF, written the plain way round. */
-#include "support/code_object.h"
+#include "support/device/code_object.h"
 
 #include <elf.h>
 #include <stdlib.h>

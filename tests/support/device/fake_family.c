@@ -1,5 +1,5 @@
 /* fake_family.c: see fake_family.h. */
-#include "support/fake_family.h"
+#include "support/device/fake_family.h"
 
 #include "config/isa.h"
 

@@ -1,5 +1,5 @@
 /* made_rows.c: noise and failures come from hashes of what the row is about, so that order plays no part. */
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 
 #include "base/hash.h"
 #include "config/config.h"

@@ -2,10 +2,10 @@
  * are queued and done only when their stream is waited for; a launch on a result that is not the device's is an illegal address, which
  * stays; calls that need a device are counted when none is entered. A launch adds 1 to the first byte of y and takes a microsecond a block:
  * enough to see whether, when, where and in which order things ran. A driver's state is the process's, hence the static variables. */
-#include "support/fake_driver.h"
+#include "support/device/fake_driver.h"
 
 #include "backend/gpu/gpu.h"
-#include "support/fake_names.h"
+#include "support/device/fake_names.h"
 
 #include <stdio.h>
 #include <stdlib.h>

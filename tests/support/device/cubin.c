@@ -1,6 +1,6 @@
 /* cubin.c: the parts that src/jit/object/cubin.c reads, in the order in which they stand in the file: head, one program header, strings, symbols, the
  * record of registers, the constant of shared memory, section headers. */
-#include "support/cubin.h"
+#include "support/device/cubin.h"
 
 #include <elf.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* fake_hip.c: a stand-in for ROCm's libamdhip64: what it has besides fake_driver.c: the device of a thread, which stays set, and
  * properties. Two devices, "gfx942:sramecc+:xnack-" and one of an architecture that nobody knows. */
 #include "backend/gpu/hip.h"
-#include "support/fake_driver.h"
+#include "support/device/fake_driver.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* made_groups.c: see made_groups.h. */
-#include "support/made_groups.h"
+#include "support/rows/made_groups.h"
 
 #include "base/hash.h"
-#include "support/made_rows.h"
+#include "support/rows/made_rows.h"
 #include "space/problems/family_key.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* rows.c: see rows.h. */
-#include "rows.h"
+#include "support/rows/rows.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
  * that a kernel must be allowed. It is an old driver, that encodes no tensor maps. Two devices, an H200 and one of an architecture that
  * nobody knows. */
 #include "backend/gpu/cuda.h"
-#include "support/fake_driver.h"
+#include "support/device/fake_driver.h"
 
 #include <stdio.h>
 #include <string.h>

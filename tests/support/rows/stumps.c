@@ -1,5 +1,5 @@
 /* stumps.c: see stumps.h. */
-#include "support/stumps.h"
+#include "support/rows/stumps.h"
 
 #include "base/os/file.h"
 #include "base/hash.h"
