@@ -32,8 +32,10 @@ typedef struct call {
     const dl_exchange *exchange; /* of the arrays, where they have it */
     PyObject *stream_word;       /* for __dlpack__(stream=); NULL: none */
     void *stream;
-    bool waits; /* it has no stream, and returns when the result is written */
-    void *own;  /* workspace of this call alone */
+    bool waits;    /* it has no stream, and returns when the result is written */
+    void *own;     /* workspace of this call alone */
+    int32_t timed; /* so many runs, of which the time is taken; 0: one, of which it is not */
+    double ns;     /* of one of them */
     dl_versioned *lent_workspace;
     bool took;
 } call;

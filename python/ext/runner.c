@@ -59,12 +59,31 @@ static bool is_made(const runner *self) {
     return self->plan;
 }
 
-/* run(x, w, y, *extras, stream=None) */
+/* run(x, w, y, *extras, stream=None), or so many times, timed: the time of one goes to *ns. */
+static int run_arrays(runner *self, PyObject *const *args, Py_ssize_t count, PyObject *stream, int32_t timed, double *ns) {
+    call c;
+    if (count != self->operands.count) {
+        PyErr_Format(PyExc_TypeError, "the plan takes %d arrays, x, w, y%s, and got %zd", self->operands.count,
+                     self->operands.count > KW_TENSOR_COUNT ? " and those of the epilogue in its order" : "", count);
+        return -1;
+    }
+    call_begin(&c, self);
+    c.timed = timed;
+    int failed = call_find_stream(&c, stream, args);
+    for (int i = 0; i < self->operands.count && !failed; i++) {
+        failed = call_take(&c, i, args[i]);
+    }
+    failed = failed || call_launch(&c) ? -1 : 0;
+    *ns = c.ns;
+    call_end(&c);
+    return failed;
+}
+
 static PyObject *runner_run(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
     runner *self = (runner *)object;
     Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
     PyObject *stream = NULL;
-    call c;
+    double ns;
     for (Py_ssize_t i = 0; i < named; i++) {
         if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keywords, i), "stream")) {
             PyErr_Format(PyExc_TypeError, "run() takes x, w, y, tensors of the epilogue and stream=, and no %R",
@@ -73,22 +92,49 @@ static PyObject *runner_run(PyObject *object, PyObject *const *args, Py_ssize_t 
         }
         stream = args[count + i];
     }
+    return !is_made(self) || run_arrays(self, args, count, stream, 0, &ns) ? NULL : Py_NewRef(Py_None);
+}
+
+/* _time(calls, x, w, y, *extras) */
+static PyObject *runner_time(PyObject *object, PyObject *const *args, Py_ssize_t count) {
+    runner *self = (runner *)object;
+    double ns = 0;
+    long calls = count ? PyLong_AsLong(args[0]) : 0;
+    if (calls < 1 || calls > INT32_MAX) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_ValueError, "calls: is not at least 1");
+        }
+        return NULL;
+    }
+    return !is_made(self) || run_arrays(self, args + 1, count - 1, NULL, (int32_t)calls, &ns) ? NULL : PyFloat_FromDouble(ns);
+}
+
+/* _pack(w): whether the kernel wants it. What still writes w is waited for before, by Python. None: the plan reads w again. */
+static PyObject *runner_pack(PyObject *object, PyObject *array) {
+    runner *self = (runner *)object;
+    const lend_wanted *wanted = &self->operands.each[KW_W];
+    kw_error err;
+    kw_status status;
+    lend lent;
     if (!is_made(self)) {
         return NULL;
     }
-    if (count != self->operands.count) {
-        PyErr_Format(PyExc_TypeError, "run() takes %d arrays, x, w, y%s, and got %zd", self->operands.count,
-                     self->operands.count > KW_TENSOR_COUNT ? " and those of the epilogue in its order" : "", count);
+    if (wanted->written) {
+        PyErr_SetString(lend_error, "w: is what the plan writes; weights that are read can be packed");
         return NULL;
     }
-    call_begin(&c, self);
-    int failed = call_find_stream(&c, stream, args);
-    for (int i = 0; i < self->operands.count && !failed; i++) {
-        failed = call_take(&c, i, args[i]);
+    if (array == Py_None) {
+        return kw_plan_use_packed(self->plan, NULL, 0, &err) ? call_raise(&err) : PyBool_FromLong(kw_plan_wants_packing(self->plan));
     }
-    failed = failed || call_launch(&c);
-    call_end(&c);
-    return failed ? NULL : Py_NewRef(Py_None);
+    if (lend_begin(&lent, array, wanted, NULL)) {
+        lend_end(&lent);
+        return NULL;
+    }
+    PyThreadState *state = PyEval_SaveThread();
+    status = kw_plan_pack_weights(self->plan, lent.data, &err);
+    PyEval_RestoreThread(state);
+    lend_end(&lent);
+    return status ? call_raise(&err) : PyBool_FromLong(kw_plan_wants_packing(self->plan));
 }
 
 static int operand_named(const runner *self, PyObject *name) {
@@ -249,6 +295,9 @@ PyObject *runner_type(void) {
          "run($self, /, *arrays, stream=None)\n--\n\nRun into arrays that are there: x, w, y, then those of the epilogue."},
         {"run_at", (PyCFunction)(void (*)(void))runner_run_at, METH_FASTCALL,
          "run_at($self, /, *addresses)\n--\n\nThe same with addresses, unchecked: x, w, y, those of the epilogue, workspace, stream."},
+        {"_pack", runner_pack, METH_O, "_pack($self, w, /)\n--\n\nKeep weights in the kernel's order; None: no more."},
+        {"_time", (PyCFunction)(void (*)(void))runner_time, METH_FASTCALL,
+         "_time($self, calls, /, *arrays)\n--\n\nRun so many times: the nanoseconds of one."},
         {"operands", runner_operands, METH_NOARGS,
          "operands($self, /)\n--\n\nName, type, whether written, and ways to index, of each array."},
         {NULL, NULL, 0, NULL},

@@ -97,6 +97,18 @@ def stream_of(arrays: tuple[Any, ...]) -> int | None:
     return 0
 
 
+def written(array: Any) -> None:
+    """Wait for what is queued that writes an array: the library reads it in a stream of its own."""
+    library = library_of(array)
+    if library == "torch" and array.is_cuda:
+        sys.modules["torch"].cuda.synchronize(array.device)
+    elif library == "cupy":
+        with sys.modules["cupy"].cuda.Device(array.device.id) as device:
+            device.synchronize()
+    elif hasattr(array, "block_until_ready"):
+        array.block_until_ready()
+
+
 def _recipe(
     empty: Any, extent: tuple[int, ...], stride: tuple[int, ...], dtype: str, bits: bool
 ) -> tuple[Any, tuple[int, ...], Any, list[int] | None]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import _kw
-from ._arrays import allocate, finish, stream_of
+from ._arrays import allocate, finish, stream_of, written
 from ._native import Callback, checked, ffi, lib, text, to_dict
 from ._problem import Problem
 
@@ -102,6 +102,52 @@ class Plan(_kw.Runner):
     def wants_packing(self) -> bool:
         """Whether ``pack`` makes later runs faster."""
         return lib.kw_plan_wants_packing(self._c)
+
+    def pack(self, w: Any) -> bool:
+        """Keep weights that stay the same in the order that the kernel reads, once; the plan is then called without them, ``plan(x)`` or ``run(x, None, y)``.
+
+        Packed weights do not follow w: pack again after it changed. Not while the plan runs.
+
+        Parameters
+        ----------
+        w : array or None
+            None: the plan reads w at each call again.
+
+        Returns
+        -------
+        bool
+            False where the kernel wants no packing; then nothing is kept, and w is still given to each call.
+
+        Examples
+        --------
+        >>> import numpy as np, kernelwright as kw
+        >>> x, w = np.ones((2, 3), "f4"), np.ones((3, 4), "f4")
+        >>> plan = kw.plan("gemm fp32 rrr m2 n4 k3", mode="predict")
+        >>> y = plan(x) if plan.pack(w) else plan(x, w)
+        >>> float(y[0, 0])
+        3.0
+        """
+        if w is not None:
+            written(w)
+        return self._pack(w)
+
+    def time(self, *arrays: Any, calls: int = 100) -> float:
+        """Nanoseconds of a run, over so many one after the other behind a first one; on a GPU by the device's clock.
+
+        Parameters
+        ----------
+        *arrays
+            As of ``run``: x, w, y, then those of the epilogue.
+        calls : int
+
+        Returns
+        -------
+        float
+        """
+        self.run(*arrays)
+        for array in arrays:
+            written(array)
+        return self._time(calls, *arrays)
 
     @property
     def records(self) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ._native import checked, ffi, lib, text
@@ -42,6 +43,82 @@ class Problem:
         room = ffi.new("char[]", lib.KW_PROBLEM_TEXT_MAX)
         lib.kw_problem_print(room, len(room), self._c)
         self._text = text(room)
+
+    @classmethod
+    def gemm(cls, m: int, n: int, k: int, *, b: int = 1, dtype: str = "fp32", layout: str = "rrr", words: str = "") -> Problem:
+        """A product by its sizes.
+
+        Parameters
+        ----------
+        m, n, k, b : int
+            Rows of x, columns of w, what is summed over, and products in a batch.
+        dtype : str
+        layout : {"rrr", "rcr", "crr", "ccr"}
+            Whether x, w and y lie by rows or by columns.
+        words : str
+            What else a problem's text may say: ``"epilogue=bias:fp32+relu out=bf16 lda512"``.
+
+        Returns
+        -------
+        Problem
+
+        Examples
+        --------
+        >>> Problem.gemm(4, 8, 16, dtype="bf16")
+        Problem('gemm bf16 rrr b1 m4 n8 k16')
+        """
+        return cls(f"gemm {dtype} {layout} b{b} m{m} n{n} k{k} {words}".rstrip())
+
+    @classmethod
+    def conv(
+        cls,
+        direction: str,
+        *,
+        i: Sequence[int],
+        f: Sequence[int],
+        c: int,
+        k: int,
+        n: int = 1,
+        g: int = 1,
+        s: int | Sequence[int] = 1,
+        p: int | Sequence[int] = 0,
+        d: int | Sequence[int] = 1,
+        dtype: str = "fp32",
+        channels_last: bool = True,
+        words: str = "",
+    ) -> Problem:
+        """A convolution by its sizes.
+
+        Parameters
+        ----------
+        direction : {"fwd", "bwd_data", "bwd_weight"}
+        i, f : sequence of int
+            Extents of the image and of the filter, one to three.
+        c, k, n, g : int
+            Channels of x and of y, images, groups.
+        s, p, d : int or sequence of int
+            Stride, padding, dilation, of each axis or of all.
+        dtype : str
+        channels_last : bool
+        words : str
+            What else a problem's text may say: ``"epilogue=bias:fp32+relu"``.
+
+        Returns
+        -------
+        Problem
+
+        Examples
+        --------
+        >>> Problem.conv("fwd", n=2, c=16, k=32, i=(28, 28), f=(3, 3), p=1).shape("y")
+        (2, 32, 28, 28)
+        """
+        if not 1 <= len(i) <= 3:
+            raise ValueError(f"i: {tuple(i)} has {len(i)} extents; a convolution has one to three")
+        axes = "dhw"[3 - len(i) :]
+        layout = f"n{axes}gc" if channels_last else f"ngc{axes}"
+        sizes = [("i", i), ("f", f), *((name, (v,) * len(i) if isinstance(v, int) else v) for name, v in (("s", s), ("p", p), ("d", d)))]
+        each = " ".join(name + "x".join(str(v) for v in values) for name, values in sizes)
+        return cls(f"conv_{direction} {dtype} {layout} n{n} g{g} c{c} k{k} {each} {words}".rstrip())
 
     @classmethod
     def _of(cls, c: Any) -> Problem:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -50,6 +52,24 @@ class Config:
         """The value of each axis, a whole number or a word."""
         pairs = (word.split("=", 1) for word in self.text.split()[3:])
         return {name: int(value) if value.lstrip("-").isdigit() else value for name, value in pairs}
+
+    def replace(self, **axes: int | str) -> Config:
+        """The same kernel with other values of some axes; ``refusal`` and a registry say of values that they do not know.
+
+        Parameters
+        ----------
+        **axes
+            Values by the axes' names.
+
+        Returns
+        -------
+        Config
+        """
+        for name in axes:
+            if name not in self.axes:
+                raise ValueError(f"{self.family} has no axis {name}; it has {', '.join(self.axes)}")
+        values = " ".join(f"{name}={value}" for name, value in {**self.axes, **axes}.items())
+        return Config(f"{self.family} {self.op} {self.dtype} {values}")
 
     def to_dict(self) -> dict[str, Any]:
         """Family, op, dtype and axes as one dictionary."""
@@ -222,6 +242,26 @@ class Registry:
     def __repr__(self) -> str:
         return f"<Registry of {len(self)} kernels for {self.arch}>"
 
+    @classmethod
+    def from_json(cls, given: str, device: str | Context = "cpu") -> Registry:
+        """A registry of the configs that ``to_json`` gave.
+
+        Parameters
+        ----------
+        given : str
+        device : str or Context
+
+        Returns
+        -------
+        Registry
+        """
+        registry = cls(device)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "kernels.json")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(given)
+            return registry.load(path)
+
     @property
     def arch(self) -> str:
         """The architecture of its device."""
@@ -256,7 +296,7 @@ class Registry:
         return self
 
     def to_json(self) -> str:
-        """All configs as JSON, which ``load`` reads from a file."""
+        """All configs as JSON, which ``from_json`` and ``load`` read."""
         return owned(lib.kw_registry_print_json, self._c)
 
     def save(self, path: str) -> None:

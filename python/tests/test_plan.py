@@ -146,6 +146,46 @@ def test_wrong_numbers_of_arrays(cpu):
             call()
 
 
+@pytest.mark.parametrize("line", ["gemm fp32 rcr m40 n33 k64", "conv_fwd fp32 nhwgc n1 c16 k32 i6x6 f3x3 p1x1", "conv_bwd_data fp32 nhwgc n1 c16 k32 i6x6 f3x3 p1x1"])
+def test_packed_weights_are_kept_until_they_are_packed_anew(cpu, line):
+    plan = cpu.plan(line, mode="predict")
+    if not plan.wants_packing:
+        pytest.skip(f"{plan.config} wants no packing")
+    arrays = dict(zip("xwy", random_arrays(plan)))
+    want = result(plan.problem, **arrays)
+    first = arrays["x" if plan.problem.result == "y" else "y"]
+    given = (first,) if plan.problem.result == "y" else (None, first)
+    assert plan.pack(arrays["w"])
+    np.testing.assert_array_equal(plan(*given), want)
+    arrays["w"] *= 2
+    np.testing.assert_array_equal(plan(*given), want)
+    assert plan.pack(arrays["w"])
+    np.testing.assert_array_equal(plan(*given), 2 * want)
+    plan.pack(None)
+    with pytest.raises(kw.IllegalError, match="tensor w is NULL"):
+        plan(*given)
+
+
+def test_what_cannot_be_packed_says_so(cpu):
+    plan = cpu.plan(GEMM, mode="frozen")
+    with pytest.raises(kw.ArrayError, match="w: elements are"):
+        plan.pack(GOOD.astype("f8"))
+    assert not plan.pack(GOOD)  # the reference kernel wants none
+    assert (plan(GOOD, GOOD) == 4).all()
+    weights = cpu.plan("conv_bwd_weight fp32 nhwgc n1 c4 k4 i6x6 f3x3", mode="frozen")
+    with pytest.raises(kw.ArrayError, match="w: is what the plan writes"):
+        weights.pack(np.zeros((4, 4, 3, 3), "f4"))
+
+
+def test_a_run_is_timed(cpu):
+    plan, y = cpu.plan(GEMM, mode="frozen"), np.zeros((4, 4), "f4")
+    assert 1 < plan.time(GOOD, GOOD, y, calls=50) < 1e8 and (y == 4).all()
+    with pytest.raises(ValueError, match="calls: is not at least 1"):
+        plan.time(GOOD, GOOD, y, calls=0)
+    with pytest.raises(TypeError, match="the plan takes 3 arrays, x, w, y, and got 2"):
+        plan.time(GOOD, GOOD)
+
+
 def test_plans_are_made_by_contexts():
     with pytest.raises(TypeError):
         kw.Plan()

@@ -47,6 +47,31 @@ def test_problems_are_values():
     assert kw.Problem("./bin/MIOpenDriver convbfp16 -n 2 -c 4 -H 5 -W 7 -k 6 -y 3 -x 3 -p 1 -q 1 -F 1").layout == "channels_first"
 
 
+def test_problems_by_their_sizes():
+    assert kw.Problem.gemm(4, 5, 6, layout="rcr", words="epilogue=relu") == kw.Problem("gemm fp32 rcr m4 n5 k6 epilogue=relu")
+    for last, order in ((True, ("nwgc", "nhwgc", "ndhwgc")), (False, ("ngcw", "ngchw", "ngcdhw"))):
+        for ndim in (1, 2, 3):
+            made = kw.Problem.conv("bwd_data", n=2, g=2, c=4, k=6, i=(9,) * ndim, f=[3] * ndim, s=2, p=(1,) * ndim, dtype="bf16", channels_last=last)
+            each = [f"{letter}{'x'.join([value] * ndim)}" for letter, value in (("i", "9"), ("f", "3"), ("s", "2"), ("p", "1"))]
+            assert made == kw.Problem(f"conv_bwd_data bf16 {order[ndim - 1]} n2 g2 c4 k6 {' '.join(each)}")
+    with pytest.raises(ValueError, match="has 4 extents"):
+        kw.Problem.conv("fwd", c=1, k=1, i=(1,) * 4, f=(1,) * 4)
+    with pytest.raises(kw.MalformedError, match="names no operation"):
+        kw.Problem.conv("forward", c=1, k=1, i=(1,), f=(1,))
+
+
+def test_axes_of_a_config_are_replaced():
+    config = kw.configs(set="tiny")[0]
+    name, value = next(iter(config.axes.items()))
+    assert config.replace() == config and config.replace(**{name: value}) == config
+    with pytest.raises(ValueError, match="has no axis colour; it has"):
+        config.replace(colour=3)
+    purple = config.replace(**{name: "purple"})
+    assert "=purple is not one of" in purple.refusal("x86-64-v4")
+    with pytest.raises(kw.IllegalError, match="=purple is not one of"):
+        kw.Registry(configs=[purple])
+
+
 def test_configs_are_filtered_and_say_what_they_are():
     every = kw.configs(set="default", arch="gfx942")
     some = kw.configs(set="default", arch="gfx942", filter=lambda c: c.op == "gemm")
@@ -67,7 +92,7 @@ def test_registry_round_trip_by_json(registry, cpu, tmp_path):
     path = str(tmp_path / "r.json")
     registry.save(path)
     again = kw.Registry(cpu).load(path)
-    assert list(again) == list(registry) and len(again) > 0
+    assert list(again) == list(registry) == list(kw.Registry.from_json(registry.to_json())) and len(again) > 0
     assert json.loads(registry.to_json())["configs"]
     again.keep("c.op == 'gemm'")
     count = len(again)
