@@ -8,6 +8,8 @@
  * are left out of the run table (with tiles of one row) or are rows of zeros. The copy costs little because every output channel
  * reads it.
  *
+ * A row's columns are shared out evenly where a tile that lacks its last one costs less (KW_TILE_SKIP): 25 are 13 and 12, or 9, 8 and 8.
+ *
  * Where params.flow, a tile's pixels go on in the next row: the copy has all rows, side by side, so that pixel m of a block, counted by copied
  * pixels, reads from m on whatever row it is of. The pixels between two rows are summed for nothing and left out of the results.
  *
@@ -479,8 +481,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
             clip_runs(&job, a, &y->walk, r, r, runs, of_height);
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
-            for (kw_i64 c = x->at; c < x->at + x->count; c += KW_TILE_COLS) {
-                job.cols = kw_min(KW_TILE_COLS, x->at + x->count - c);
+            kw_i64 tiles = ceil_div(x->count, KW_TILE_COLS), end = x->at + x->count;
+            for (kw_i64 c = x->at; c < end; c += job.cols, tiles--) {
+                job.cols = KW_TILE_SKIP ? ceil_div(end - c, tiles) : kw_min(KW_TILE_COLS, end - c);
                 job.col = c * x->walk.src_step;
                 job.src = src + r * job.src_row + c * job.src_pixel;
                 job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;

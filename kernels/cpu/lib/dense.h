@@ -58,9 +58,10 @@ KW_INLINE kw_i64 kw_run_steps(kw_i64 elements) {
     return KW_MATH == 3 ? KW_AMX_CHUNKS(steps) * KW_AMX_CHUNK(steps) : steps;
 }
 
-/* Whether all pixels and channels of the tile exist. */
+/* Whether all pixels and channels of the tile exist, but perhaps the last column where KW_TILE_SKIP leaves it out. */
+#define KW_COLS_LEAST (KW_TILE_COLS - KW_TILE_SKIP)
 KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
-    return job->rows == KW_TILE_ROWS && job->cols == KW_TILE_COLS && job->channels >= KW_BLOCK;
+    return job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && job->channels >= KW_BLOCK;
 }
 
 #if KW_EPILOGUE

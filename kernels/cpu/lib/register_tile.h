@@ -11,7 +11,8 @@
  * address modes of x86 (scales 1, 2, 4) reach 0 to 6. The empty asm statements keep gcc from folding a load into each of its uses (the
  * loop would become load bound) and from spreading the addresses over more registers than there are. Further defined:
  *   KW_TILE_ODD    runs may end with half a pair (job->odd)     KW_TILE_AHEAD  a line of job->ahead is prefetched a step
- *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel where it does
+ *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel of a row where it does; the last one
+ *                  also where job->cols are fewer, so that a tile that lacks one column costs no more than it has
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
@@ -92,13 +93,18 @@
     } else if ((pixel) > 0) {                                                                                                              \
         out = job->out + (pixel) / KW_TILE_COLS * job->out_row;                                                                            \
     }                                                                                                                                      \
-    KW_EACH_VECTOR(KW_STORE, pixel)
+    if (KW_EXISTS(col)) {                                                                                                                  \
+        KW_EACH_VECTOR(KW_STORE, pixel)                                                                                                    \
+    }
+#define KW_EXISTS(col) ((col) < KW_COLS_LEAST || job->cols == KW_TILE_COLS)
 /* The same of channels that do not fill the block. */
 #define KW_STORE_LEFT(pixel, v) kw_store_tail(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, left##v);
 #define KW_LEFT(pixel, v) kw_i64 left##v = kw_max(job->channels - (v)*KW_LANES, 0);
 #define KW_STORE_PIXEL_LANES(pixel, col, base, distance)                                                                                   \
     out = job->out + (pixel) / KW_TILE_COLS * job->out_row + (col)*job->out_pixel;                                                         \
-    KW_EACH_VECTOR(KW_STORE_LEFT, pixel)
+    if (KW_EXISTS(col)) {                                                                                                                  \
+        KW_EACH_VECTOR(KW_STORE_LEFT, pixel)                                                                                               \
+    }
 
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #if KW_HEADED
@@ -134,7 +140,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
             do {
                 KW_STEP(KW_MULTIPLY_BUT_FIRST)
             } while (--i);
-        } else if (high >= job->size) {
+        } else if (high >= job->size || job->cols < KW_TILE_COLS) {
             do {
                 KW_STEP(KW_MULTIPLY_BUT_LAST)
             } while (--i);
@@ -165,7 +171,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         return;
     }
 #if KW_LANES == 16 && !KW_EPILOGUE
-    if (job->rows == KW_TILE_ROWS && job->cols == KW_TILE_COLS) {
+    if (job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST) {
         char *out = job->out;
         KW_EACH_VECTOR(KW_LEFT, 0)
         KW_EACH_PIXEL(KW_STORE_PIXEL_LANES)

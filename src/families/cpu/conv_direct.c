@@ -41,7 +41,7 @@ typedef struct span {
     int64_t taps;          /* most taps of a walk */
     int64_t all_taps;      /* of all walks */
     int64_t products;      /* in-bounds (pixel, tap) pairs */
-    int64_t tiled;         /* pairs when each walk's pixels are rounded up to whole tiles, padding included but for what edges skip */
+    int64_t tiled;         /* pairs that are summed: padding included, rounded up to whole tiles or shared out (edge=skip) */
     int64_t source;        /* source extent */
 } span;
 
@@ -50,18 +50,33 @@ static int64_t tiles_before(int64_t end, int64_t low, int64_t advance, int64_t t
     return end <= low ? 0 : kw_min(tiles, kw_ceil_div(end - low, advance));
 }
 
-/* (pixel, tap) pairs that edge=skip leaves out of a walk's tiles: all where a tile reads nothing but padding, else the first or the
- * last. */
-static int64_t skipped(const kw_walk *walk, int64_t source, int64_t tile) {
-    int64_t count = 0, advance = tile * walk->src_step, reach = (tile - 1) * walk->src_step, tiles = kw_ceil_div(walk->pixels, tile);
+/* Neighbouring tiles of equal columns. */
+typedef struct tile_run {
+    int64_t first, cols, tiles; /* the first one's first pixel */
+} tile_run;
+
+/* (pixel, tap) pairs of such tiles with edge=skip: none where a tile reads nothing but padding, else all, or all but the first or the last
+ * where that one does or is not there. */
+static int64_t pairs_of_run(const kw_walk *walk, int64_t source, int64_t tile, const tile_run *r) {
+    int64_t pairs = 0, advance = r->cols * walk->src_step, reach = (tile - 1) * walk->src_step, tiles = r->tiles;
     for (int64_t t = 0; t < walk->taps; t++) {
-        int64_t low = walk->src_start + t * walk->tap_src_step;
+        int64_t low = walk->src_start + r->first * walk->src_step + t * walk->tap_src_step;
         int64_t before = tiles_before(-reach, low, advance, tiles), behind = tiles - tiles_before(source, low, advance, tiles);
         int64_t cut_before = tiles_before(0, low, advance, tiles), cut_behind = tiles - tiles_before(source - reach, low, advance, tiles);
         int64_t outside = before + behind, cut = kw_min(tiles, cut_before + cut_behind); /* a tile is cut on both sides only if all are */
-        count += outside * tile + (cut - outside);
+        pairs += (tiles - outside) * tile - (r->cols < tile ? tiles : cut) + outside;
     }
-    return count;
+    return pairs;
+}
+
+/* The same of a walk's tiles, among which its pixels are shared out. */
+static int64_t shared_pairs(const kw_walk *walk, int64_t source, int64_t tile) {
+    int64_t tiles = kw_max(kw_ceil_div(walk->pixels, tile), 1), more = walk->pixels % tiles, cols = walk->pixels / tiles;
+    if (!walk->pixels) {
+        return 0;
+    }
+    return pairs_of_run(walk, source, tile, &(tile_run){0, cols + 1, more}) +
+           pairs_of_run(walk, source, tile, &(tile_run){more * (cols + 1), cols, tiles - more});
 }
 
 static span source_span(const kw_problem *problem, int axis, int64_t tile, bool skip) {
@@ -75,7 +90,7 @@ static span source_span(const kw_problem *problem, int axis, int64_t tile, bool 
         s.pixels = kw_max(s.pixels, walk.pixels);
         s.taps = kw_max(s.taps, walk.taps);
         s.all_taps += walk.taps;
-        s.tiled += kw_round_up(walk.pixels, tile) * walk.taps - (skip ? skipped(&walk, s.source, tile) : 0);
+        s.tiled += skip ? shared_pairs(&walk, s.source, tile) : kw_round_up(walk.pixels, tile) * walk.taps;
         if (walk.taps) {
             int64_t last = walk.src_start + (walk.taps - 1) * walk.tap_src_step;
             s.step = kw_max(s.step, walk.src_step);
