@@ -147,6 +147,7 @@ KW_DEVICE float kw_from_bits(kw_u32 bits) {
 
 KW_DEVICE float kw_from_bf16(kw_u32 h) { return kw_from_bits(h << 16); }
 
+#if !KW_PTX /* which has instructions for these three */
 /* Exponent and fraction go to fp32's place; a multiply by a power of two mends the exponent of normal and subnormal values alike. */
 KW_DEVICE float kw_from_fp16(kw_u32 h) {
     kw_u32 magnitude = h & 0x7fffu;
@@ -155,12 +156,15 @@ KW_DEVICE float kw_from_fp16(kw_u32 h) {
     return kw_from_bits(kw_bits(value) | (h & 0x8000u) << 16);
 }
 
+#endif
+
 KW_DEVICE float kw_from_fp8(kw_u32 b) {
     kw_u32 magnitude = b & 0x7fu;
     float value = magnitude == 0x7fu ? kw_from_bits(0x7fc00000u) : kw_from_bits(magnitude << 20) * 1.329227995784916e36f;
     return kw_from_bits(kw_bits(value) | (b & 0x80u) << 24);
 }
 
+#if !KW_PTX
 KW_DEVICE kw_u32 kw_to_bf16(float value) {
     kw_u32 u = kw_bits(value);
     return value != value ? u >> 16 | 0x40u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
@@ -173,6 +177,7 @@ KW_DEVICE kw_u32 kw_to_fp16(float value) {
     if (u < 0x38800000u) return sign | (kw_bits(kw_from_bits(u) + 0.5f) - kw_bits(0.5f)); /* subnormal: 0.5's last place is 2^-24 */
     return sign | (u - (112u << 23) + 0xfffu + (u >> 13 & 1u)) >> 13;
 }
+#endif
 
 /* The value of element number i; int8 as a whole number. */
 KW_DEVICE float kw_element(const char *tensor, kw_i64 i) {

@@ -44,6 +44,23 @@ KW_DEVICE kw_i64 kw_blocks() { return gridDim.x; }
 #define kw_wave_barrier() __syncwarp()
 KW_DEVICE float kw_add(float *p, float v) { return atomicAdd(p, v); }
 
+/* --- elements of 16 bits <-> fp32, as gpu.h says; NaN becomes one NaN --- */
+KW_DEVICE float kw_from_fp16(kw_u32 h) {
+    float value;
+    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((kw_u16)h));
+    return value;
+}
+KW_DEVICE kw_u32 kw_to_bf16(float value) {
+    kw_u16 h;
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(value));
+    return h;
+}
+KW_DEVICE kw_u32 kw_to_fp16(float value) {
+    kw_u16 h;
+    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(value));
+    return h;
+}
+
 /* --- copies that pass no registers: with 0 bytes to read, zeros are written and the source is not looked at --- */
 #if KW_HAS_ASYNC4
 KW_DEVICE kw_u32 kw_shared_address(const void *p) { return (kw_u32)__cvta_generic_to_shared(p); }

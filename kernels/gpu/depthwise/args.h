@@ -74,7 +74,9 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 #define KW_COPIED(bytes) (KW_COPIES ? KW_CEIL(bytes, 16 * KW_MAX(KW_WAVE, 1)) * 16 * KW_WAVE : (bytes))
 #define KW_SRC_BYTES KW_COPIED(KW_PLANES *KW_SRC_H *KW_ROW *KW_BYTES)
 #define KW_Y_BYTES (KW_COPIES && KW_WEIGHT ? KW_COPIED(KW_PLANES * KW_TILE_H * KW_TILE_W * KW_BYTES) : 0)
-#define KW_TILES_BYTES ((KW_SRC_BYTES + KW_Y_BYTES) * (KW_COPIES && KW_WEIGHT ? 2 : 1)) /* of a tile, and of the next one */
+#define KW_FILTERS_BYTES (KW_COPIES && !KW_WEIGHT ? KW_COPIED(KW_PLANES * KW_FILTER_D * KW_TAPS * KW_BYTES) : 0)
+#define KW_TILES_BYTES                                                                                                                     \
+    ((KW_SRC_BYTES + KW_Y_BYTES) * (KW_COPIES && KW_WEIGHT ? 2 : 1) + KW_FILTERS_BYTES) /* of a tile, and of the next one */
 #define KW_OUT_STAGED (KW_FIRST && !KW_WEIGHT && KW_OUT_RUN > 1) /* results pass shared memory, so that they leave it in runs of columns */
 #define KW_STAGED_BYTES (KW_OUT_STAGED ? KW_PLANES * KW_TILE_H * KW_TILE_W * KW_OUT_BYTES : 0)
 #define KW_LANES_BYTES (KW_WEIGHT ? KW_TAPS * KW_LANE_PLANES * KW_WAVE * 4 : 0)

@@ -89,7 +89,7 @@ KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_position at,
 #if KW_FIRST
     *element = (image * a->groups + channel) * pixels + pixel;
 #else
-    *element = (image * pixels + pixel) * a->groups + channel;
+    *element = image * pixels * a->groups + channel + (int)((kw_u32)pixel * (kw_u32)a->groups);
 #endif
     return there;
 }
@@ -184,7 +184,6 @@ KW_DEVICE void kw_source_copy(char *lds, const kw_gpu_args *a, kw_position at, i
 #define kw_wait_copied(younger)                                                                                                            \
     kw_async_wait(younger, KW_TILE_COPIES) /* until no copies are under way but those of so many younger tiles */
 #else
-#define kw_wait_copied(younger) (void)0
 
 /* depth: the source's slice. */
 KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_position at, int depth) {
@@ -285,6 +284,31 @@ KW_DEVICE void kw_pixels_clear(kw_pixels *pixels) {
 
 /* --- forward and backward data --- */
 
+#if KW_COPIES
+/* Begins to copy the filters of a wave's planes, which lie together; read one by one, each lane's would be in lines of its own. */
+KW_DEVICE void kw_filter_copy(char *lds, const kw_gpu_args *a, kw_i64 channel) {
+    const int each = KW_FILTER_D * KW_TAPS * KW_BYTES;
+    const char *from = a->w + channel * each;
+    int bytes = (int)kw_min64(a->groups - channel, KW_PLANES) * each;
+    KW_UNROLL
+    for (int i = 0; i < KW_CEIL(KW_PLANES * each, 16 * KW_WAVE); i++) {
+        int at = (i * KW_WAVE + kw_thread()) * 16;
+        kw_async16(lds + i * KW_WAVE * 16, at < bytes ? from + at : a->w, at < bytes);
+    }
+}
+
+/* A slice of those of a lane. */
+KW_DEVICE void kw_filter_take(kw_filter *filter, const char *lds, kw_wave_coord wave_coord, int slice) {
+    KW_UNROLL
+    for (int p = 0; p < KW_LANE_PLANES; p++) {
+        int from = ((wave_coord.plane + p) * KW_FILTER_D + slice) * KW_TAPS;
+        KW_UNROLL
+        for (int tap = 0; tap < KW_TAPS; tap++)
+            filter->at[tap / KW_FILTER][tap % KW_FILTER][p] = kw_element(lds, from + tap);
+    }
+}
+#else
+
 KW_DEVICE void kw_filter_read(kw_filter *filter, const kw_gpu_args *a, kw_i64 channel, int slice) {
     KW_UNROLL
     for (int p = 0; p < KW_LANE_PLANES; p++) {
@@ -294,6 +318,7 @@ KW_DEVICE void kw_filter_read(kw_filter *filter, const kw_gpu_args *a, kw_i64 ch
             filter->at[tap / KW_FILTER][tap % KW_FILTER][p] = kw_element(a->w, from + tap);
     }
 }
+#endif
 
 KW_DEVICE char *kw_result(const kw_gpu_args *a) { return KW_DATA ? a->x : a->y; }
 KW_DEVICE kw_image kw_result_size(const kw_gpu_args *a) { return KW_DATA ? kw_image_in(a) : kw_image_out(a); }
@@ -390,11 +415,16 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
     at.channel = rest % blocks * (KW_FIRST ? 1 : KW_BATCH);
     at.image = rest / blocks * (KW_FIRST ? KW_BATCH : 1);
     kw_filter filter;
-    if (KW_FIRST && KW_FILTER_D == 1) kw_filter_read(&filter, &args, at.channel, 0);
+#if KW_FIRST && KW_FILTER_D == 1
+    kw_filter_read(&filter, &args, at.channel, 0);
+#endif
     for (int round = 0; round < KW_BATCH / KW_PLANES; round++) {
         kw_pixels pixels;
         if (at.image >= args.n || at.channel >= args.groups) break;
         kw_pixels_clear(&pixels);
+#if KW_COPIES
+        kw_filter_copy(kw_lds + KW_SRC_BYTES, &args, at.channel);
+#endif
         KW_ROLLED
         for (int slice = 0; slice < KW_FILTER_D; slice++) {
             int depth;
@@ -403,12 +433,16 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
 #if KW_COPIES
             kw_source_copy(kw_lds, &args, at, depth);
             kw_async_commit();
-#else
-            kw_source_load(kw_lds, &args, at, depth);
-#endif
-            if (!KW_FIRST || KW_FILTER_D > 1) kw_filter_read(&filter, &args, at.channel + wave_coord.plane * !KW_FIRST, slice);
             kw_wait_copied(0);
             kw_wave_barrier();
+            kw_filter_take(&filter, kw_lds + KW_SRC_BYTES, wave_coord, slice);
+#else
+            kw_source_load(kw_lds, &args, at, depth);
+#if !KW_FIRST || KW_FILTER_D > 1
+            kw_filter_read(&filter, &args, at.channel + wave_coord.plane * !KW_FIRST, slice);
+#endif
+            kw_wave_barrier();
+#endif
             if (wave_coord.there) kw_subtile(&pixels, &filter, kw_lds, wave_coord);
         }
         kw_pixels_store(&args, at, wave_coord, &pixels, kw_lds);

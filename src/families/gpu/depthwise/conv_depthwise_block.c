@@ -65,6 +65,7 @@ typedef struct depthwise_block {
 #define KW_SUB_H b->sub[0]
 #define KW_SUB_W b->sub[1]
 #define KW_FILTER b->filter[1]
+#define KW_FILTER_D b->depth_filter
 #define KW_STRIDE b->stride[1]
 #define KW_PAD b->pad[1]
 #define KW_DILATION b->dilation
