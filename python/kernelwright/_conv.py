@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 from ._arrays import allocate, dtype_of, finish, library_of
 from ._context import Context
 from ._errors import ArrayError
-from ._ops import aligned, dense_copy, device_of, dtype_word, epilogue_words, key_of, known_plans, permuted, plan_of, remember, shape_of, strides_of
+from ._ops import aligned, check_steps, dense_copy, device_of, dtype_word, epilogue_words, key_of, known_plans, permuted, plan_of, remember, shape_of, strides_of
 from ._plan import Plan
 
 
 def _tuple(name: str, value: Any, ndim: int) -> tuple[int, ...]:
-    values = tuple(value) if isinstance(value, (tuple, list)) else (value,) * ndim
-    if len(values) != ndim or not all(isinstance(v, int) for v in values):
+    try:
+        values = tuple(index(v) for v in value) if isinstance(value, (tuple, list)) else (index(value),) * ndim
+    except TypeError:
+        values = ()
+    if len(values) != ndim:
         raise ValueError(f"{name}: {value!r} is not one whole number or {ndim} of them")
     return values
 
@@ -111,6 +115,7 @@ def _conv(
     for name, array in zip((*names, "out"), (a, b, out)):
         if array is not None:
             shape_of(name, array, count)
+    check_steps(bias, extras)
     a, b = aligned(names[0], a, copy), aligned(names[1], b, copy)
     a, b, out = logical(a), logical(b), None if out is None else logical(out)
     extras = [logical(e) if len(e.shape) == count else e for e in extras]

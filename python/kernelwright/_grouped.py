@@ -8,7 +8,7 @@ from typing import Any
 from ._context import Context
 from ._errors import ArrayError
 from ._matmul import matrix_of
-from ._ops import aligned, device_of, dtype_word, epilogue_words, plan_of, shape_of, strides_of
+from ._ops import aligned, check_steps, device_of, dtype_word, epilogue_words, plan_of, shape_of, strides_of, written_once
 
 
 def grouped_matmul(
@@ -56,6 +56,7 @@ def grouped_matmul(
     array([0., 0., 2., 2., 2.], dtype=float32)
     """
     (m, k), (groups, rows, n) = shape_of("x", x, 2), shape_of("w", w, 3)
+    check_steps(bias, extras)
     if k != rows:
         raise ArrayError(f"x and w: shapes {(m, k)} and {(groups, rows, n)} do not go together; columns of x are rows of each matrix of w")
     x, w = aligned("x", x, copy), aligned("w", w, copy)
@@ -76,7 +77,7 @@ def grouped_matmul(
     if out is not None:
         if shape_of("out", out, 2) != (m, n):
             raise ArrayError(f"out: shape {tuple(out.shape)} is not that of the result, {(m, n)}")
-        if m > 1 and strides_of(out)[0] != n:
+        if m > 1 and written_once(out)[0] != n:
             line += f" ldc{strides_of(out)[0]}"
     plan = plan_of(line + epilogue_words(epilogue, bias, out_dtype, fpmath), device or device_of(x), mode, False)
     given = ([bias] if bias is not None else []) + list(extras)

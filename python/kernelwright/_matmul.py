@@ -8,7 +8,7 @@ from typing import Any
 from ._arrays import dtype_of
 from ._context import Context
 from ._errors import ArrayError
-from ._ops import aligned, dense_copy, device_of, dtype_word, epilogue_words, key_of, known_plans, plan_of, remember, shape_of, strides_of
+from ._ops import aligned, check_steps, dense_copy, device_of, dtype_word, epilogue_words, key_of, known_plans, plan_of, remember, shape_of, strides_of, written_once
 
 
 def matrix_of(name: str, array: Any, strides: tuple[int, ...], copy: str) -> tuple[Any, tuple[int, ...], str, int]:
@@ -129,6 +129,7 @@ def matmul(
     first = (x, w)
     shape_of("x", x)
     shape_of("w", w)
+    check_steps(bias, extras)
     x, w = aligned("x", x, copy), aligned("w", w, copy)
     flat_x, flat_w = len(x.shape) == 1, len(w.shape) == 1
     x = x.reshape((1, -1)) if flat_x else x
@@ -167,7 +168,7 @@ def matmul(
         if tuple(out.shape) != (*batch, *(() if flat_x else (m,)), *(() if flat_w else (n,))):
             raise ArrayError(f"out: shape {tuple(out.shape)} is not that of the result, {(*batch, m, n)}")
         target = out.reshape((*batch, m, n))
-        steps = strides_of(target)
+        steps = written_once(target)
         target, steps, step = _batched("out", target, steps, batch, "never")
         if rows > 1 and steps[-2] != n:
             line += f" ldc{steps[-2]}"

@@ -91,6 +91,14 @@ def strides_of(array: Any) -> tuple[int, ...]:
     return tuple(reversed(out))
 
 
+def written_once(out: Any) -> tuple[int, ...]:
+    """Strides of an array that is written: no two of its elements lie in one place."""
+    strides = strides_of(out)
+    if any(extent > 1 and step == 0 for extent, step in zip(out.shape, strides)):
+        raise ArrayError(f"out: strides of {strides} elements lay several elements in one place; give an array of its own memory")
+    return strides
+
+
 def shape_of(name: str, array: Any, ndim: int | None = None) -> tuple[int, ...]:
     shape = getattr(array, "shape", None)
     if shape is None:
@@ -136,6 +144,12 @@ def aligned(name: str, array: Any, copy: str) -> Any:
     if copy == "never":
         raise ArrayError(f"{name}: its memory begins at {address:#x}, which is no multiple of 16 bytes, and copy is never; copy the array")
     return array.clone() if library == "torch" else array.copy()
+
+
+def check_steps(bias: Any, extras: Sequence[Any]) -> None:
+    """Whether what the steps read are arrays."""
+    for name, array in (*([] if bias is None else [("bias", bias)]), *((f"extras[{i}]", e) for i, e in enumerate(extras))):
+        shape_of(name, array)
 
 
 def epilogue_words(epilogue: str | Sequence[str] | None, bias: Any, out_dtype: str | None, fpmath: str | None = None) -> str:

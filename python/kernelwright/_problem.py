@@ -38,8 +38,10 @@ class Problem:
         self._c = ffi.new("kw_problem *")
         if isinstance(line, Problem):
             self._c[0] = line._c[0]
+        elif not isinstance(line, str):
+            raise TypeError(f"problem: {type(line).__name__} is no text; give a line, or a Problem")
         else:
-            checked(lib.kw_problem_import, self._c, str(line).encode())
+            checked(lib.kw_problem_import, self._c, line.encode())
         room = ffi.new("char[]", lib.KW_PROBLEM_TEXT_MAX)
         lib.kw_problem_print(room, len(room), self._c)
         self._text = text(room)

@@ -355,3 +355,23 @@ def test_ends_that_cannot_be_get_one_line(ends, says):
     assert says in str(caught.value) and "\n" not in str(caught.value)
     with pytest.raises(TypeError, match="ends is missing"):
         kw.plan("gemm fp32 rrr g2 m4 n5 k3", **WHERE)(np.ones((4, 3), "f4"), np.ones((2, 3, 5), "f4"))
+
+
+def test_what_newcomers_give():
+    a, image, filters = np.ones((4, 4), "f4"), np.ones((1, 4, 8, 8), "f4"), np.ones((8, 4, 3, 3), "f4")
+    y = kw.conv2d(image, filters, stride=np.int64(2), padding=(np.int32(1), 1), mode="frozen")
+    assert y.shape == (1, 8, 4, 4) and y[0, 0, 1, 1] == 36
+    for stride in (1.5, "same", (1, 2, 3), (1, None)):
+        with pytest.raises(ValueError, match="stride: .* is not one whole number or 2 of them"):
+            kw.conv2d(image, filters, stride=stride, mode="frozen")
+    for call, says in (
+        (lambda: kw.matmul(a, a, out=np.broadcast_to(np.float32(0), (4, 4))), "out: strides of .* lay several elements in one place"),
+        (lambda: kw.matmul(a, a, bias=[1.0] * 4), "bias: list is no array"),
+        (lambda: kw.matmul(a, a, epilogue="add", extras=[None]), r"extras\[0\]: NoneType is no array"),
+        (lambda: kw.conv2d(image, filters, epilogue="add", extras=[[1.0]]), r"extras\[0\]: list is no array"),
+    ):
+        with pytest.raises(kw.ArrayError, match=says):
+            call()
+    for nothing in (None, 3, b"gemm fp32 m4 n4 k4"):
+        with pytest.raises(TypeError, match="problem: .* is no text; give a line, or a Problem"):
+            kw.plan(nothing)
