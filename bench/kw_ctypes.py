@@ -4,7 +4,7 @@ import glob
 import os
 import sys
 
-PREDICT, SHORTLIST = 2, 3  # kw_mode
+PREDICT, SHORTLIST, EXHAUSTIVE = 2, 3, 4  # kw_mode
 X, W, Y = 0, 1, 2          # kw_tensor
 
 

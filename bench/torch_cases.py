@@ -26,11 +26,13 @@ def result_type(kind):
     return torch.int32 if kind in ("int8", "uint8") else TORCH_TYPES[kind]
 
 
-def product(kind, draw):
+def product(kind, draw, few=False):
     m = draw.choice([1, 4, 8, 16, 50, 77, 128, 197, 384, 512, 1024, 2048, 4096])
     n, k = draw.choice([256, 384, 768, 1000, 1024, 2304, 3072, 4096]), draw.choice([192, 256, 333, 768, 1024, 2048, 3072, 4096])
     while m * n * k > 1 << 33:
         m //= 2
+    if few:  # weights of 2 to 64 million values
+        m, n, k = draw.randint(1, 8), draw.choice([1024, 2048, 4096, 8192]), draw.choice([2048, 4096, 5120, 8192])
     a, w = values((m, k), kind), values((n, k), "int8" if kind == "uint8" else kind)
     y = torch.empty((m, n), dtype=result_type(kind))
     ours, more = words_of(kind)
@@ -111,6 +113,7 @@ def convolution(kind, draw, taps, op="conv_fwd", shape="dense"):
 
 CLASSES = {
     "product": product,
+    "few rows": lambda t, d: product(t, d, few=True),
     "pointwise": lambda t, d: convolution(t, d, 1),
     "dense": lambda t, d: convolution(t, d, 3),
     "grouped": lambda t, d: convolution(t, d, 3, shape="grouped"),
