@@ -30,7 +30,7 @@ local function narrower(c, arch)
     return c.dtype == "fp32" and c.isa ~= arch.isa[1]
 end
 
--- tile_h, tile_w, vecs, edge; as many widths as rows may have, for what a tile has more than its row is lost; int8 has edge=pad alone
+-- tile_h, tile_w, vecs, edge; as many widths as rows may have, for what a tile has more than its row is lost
 local direct = {
     avx512 = {
         { 1, 14, 2, "skip" }, { 1, 7, 2, "skip" }, { 2, 7, 2, "skip" }, { 1, 8, 2, "pad" }, { 1, 8, 3, "pad" }, { 1, 9, 3, "pad" },
@@ -172,7 +172,7 @@ return {
     about = "what tuning measures: a few strong and different candidates",
     families = {
         ["conv.direct"] = function(c, arch)
-            local tile = { c.tile_h, c.tile_w, c.vecs, c.dtype ~= "int8" and c.edge or nil }
+            local tile = { c.tile_h, c.tile_w, c.vecs, c.edge }
             if c.math == "amx" then
                 return c.band == 0 and among(amx, { c.tile_w, c.vecs })
             end

@@ -24,7 +24,7 @@ local function picked(lists, c, values)
     return false
 end
 
--- tile_h, tile_w, vecs, band, edge; int8 has edge=pad alone
+-- tile_h, tile_w, vecs, band, edge
 local direct = {
     avx512 = {
         { 1, 14, 2, 0, "skip" }, { 2, 7, 2, 4, "pad" }, { 1, 28, 1, 0, "pad" }, { 1, 5, 4, 0, "skip" }, { 1, 9, 3, 4, "pad" },
@@ -146,7 +146,7 @@ return {
             if c.math == "amx" then
                 return picked({ avx512 = amx }, c, { c.tile_w, c.vecs, c.band })
             end
-            return picked(direct, c, { c.tile_h, c.tile_w, c.vecs, c.band, c.dtype ~= "int8" and c.edge or nil })
+            return picked(direct, c, { c.tile_h, c.tile_w, c.vecs, c.band, c.edge })
         end,
         ["conv.pointwise"] = function(c)
             if c.math == "amx" then

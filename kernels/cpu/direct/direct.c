@@ -455,7 +455,6 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
 #if KW_X_ZERO
     job.times = kw_head_times(a);
 #endif
-    job.reach = (KW_TILE_COLS - 1) * x->walk.src_step;
     job.size = SRC_SIZE(a)[2];
     job.out_pixel = x->walk.out_step * pitch;
     job.out_row = y->walk.out_step * size[2] * pitch;
@@ -485,6 +484,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
             for (kw_i64 c = x->at; c < end; c += job.cols, tiles--) {
                 job.cols = KW_TILE_SKIP ? ceil_div(end - c, tiles) : kw_min(KW_TILE_COLS, end - c);
                 job.col = c * x->walk.src_step;
+                job.reach = (job.cols - 1) * x->walk.src_step;
                 job.src = src + r * job.src_row + c * job.src_pixel;
                 job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
                 job.at = kw_place_moved(

@@ -31,7 +31,7 @@ typedef struct kw_run {
 
 /* What one call of kw_tile() does. Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not
  * whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for, and how far on a step later. odd: the runs end with half a pair. Where
- * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of a row of size columns, its last one reach columns further. */
+ * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of a row of size columns, the last one that is written reach columns further. */
 typedef struct kw_tile_job {
     const kw_run *runs;
     kw_i64 run_count, steps;
@@ -56,6 +56,16 @@ typedef struct kw_tile_job {
 KW_INLINE kw_i64 kw_run_steps(kw_i64 elements) {
     kw_i64 steps = (elements + KW_PAIR - 1) / KW_PAIR;
     return KW_MATH == 3 ? KW_AMX_CHUNKS(steps) * KW_AMX_CHUNK(steps) : steps;
+}
+
+/* Whether the run is of padding alone to all pixels of the tile that are written. */
+KW_INLINE int kw_run_outside(const kw_tile_job *job, const kw_run *run) {
+#if KW_TILE_SKIP
+    kw_i64 low = run->at + job->col;
+    return low >= job->size || low + job->reach < 0;
+#else
+    return (void)job, (void)run, 0;
+#endif
 }
 
 /* Whether all pixels and channels of the tile exist, but perhaps the last column where KW_TILE_SKIP leaves it out. */

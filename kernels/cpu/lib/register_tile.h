@@ -11,8 +11,9 @@
  * address modes of x86 (scales 1, 2, 4) reach 0 to 6. The empty asm statements keep gcc from folding a load into each of its uses (the
  * loop would become load bound) and from spreading the addresses over more registers than there are. Further defined:
  *   KW_TILE_ODD    runs may end with half a pair (job->odd)     KW_TILE_AHEAD  a line of job->ahead is prefetched a step
- *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel of a row where it does; the last one
- *                  also where job->cols are fewer, so that a tile that lacks one column costs no more than it has
+ *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel of a row where it does (not of KW_HEADED:
+ *                  a run's sums stand in front of all pixels alike); the last one also where job->cols are fewer, so that a tile that lacks
+ *                  one column costs no more than it has
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
@@ -110,6 +111,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #if KW_HEADED
     KW_EACH_VECTOR(KW_DECLARE_HEAD, 0)
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
+        if (kw_run_outside(job, run)) continue;
         KW_EACH_VECTOR(KW_ADD_HEAD, 0)
     }
 #if KW_X_ZERO
@@ -133,14 +135,14 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         KW_EACH_BASE(KW_DECLARE_BASE)
         kw_i64 i = job->steps;
         kw_vf x;
+        if (kw_run_outside(job, run)) continue;
 #if KW_TILE_SKIP
-        kw_i64 low = run->at + job->col, high = low + job->reach;
-        if (low >= job->size || high < 0) continue;
-        if (low < 0) {
+        kw_i64 low = run->at + job->col;
+        if (!KW_HEADED && low < 0) {
             do {
                 KW_STEP(KW_MULTIPLY_BUT_FIRST)
             } while (--i);
-        } else if (high >= job->size || job->cols < KW_TILE_COLS) {
+        } else if (job->cols < KW_TILE_COLS || (!KW_HEADED && low + job->reach >= job->size)) {
             do {
                 KW_STEP(KW_MULTIPLY_BUT_LAST)
             } while (--i);

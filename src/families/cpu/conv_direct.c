@@ -50,36 +50,44 @@ static int64_t tiles_before(int64_t end, int64_t low, int64_t advance, int64_t t
     return end <= low ? 0 : kw_min(tiles, kw_ceil_div(end - low, advance));
 }
 
+/* What edge=skip leaves out of a tile where only some pixels read padding. */
+typedef enum skip {
+    SKIP_NOTHING,
+    SKIP_TILES, /* nothing */
+    SKIP_PIXELS /* the first or the last of them */
+} skip;
+
 /* Neighbouring tiles of equal columns. */
 typedef struct tile_run {
     int64_t first, cols, tiles; /* the first one's first pixel */
 } tile_run;
 
 /* (pixel, tap) pairs of such tiles with edge=skip: none where a tile reads nothing but padding, else all, or all but the first or the last
- * where that one does or is not there. */
-static int64_t pairs_of_run(const kw_walk *walk, int64_t source, int64_t tile, const tile_run *r) {
-    int64_t pairs = 0, advance = r->cols * walk->src_step, reach = (tile - 1) * walk->src_step, tiles = r->tiles;
+ * where that one does (SKIP_PIXELS) or is not there. */
+static int64_t pairs_of_run(const kw_walk *walk, int64_t source, int64_t tile, const tile_run *r, skip how) {
+    int64_t pairs = 0, advance = r->cols * walk->src_step, reach = (r->cols - 1) * walk->src_step, tiles = r->tiles;
     for (int64_t t = 0; t < walk->taps; t++) {
         int64_t low = walk->src_start + r->first * walk->src_step + t * walk->tap_src_step;
         int64_t before = tiles_before(-reach, low, advance, tiles), behind = tiles - tiles_before(source, low, advance, tiles);
         int64_t cut_before = tiles_before(0, low, advance, tiles), cut_behind = tiles - tiles_before(source - reach, low, advance, tiles);
         int64_t outside = before + behind, cut = kw_min(tiles, cut_before + cut_behind); /* a tile is cut on both sides only if all are */
-        pairs += (tiles - outside) * tile - (r->cols < tile ? tiles : cut) + outside;
+        int64_t shorter = r->cols < tile ? tiles : how == SKIP_PIXELS ? cut : outside;
+        pairs += (tiles - outside) * tile - (shorter - outside);
     }
     return pairs;
 }
 
 /* The same of a walk's tiles, among which its pixels are shared out. */
-static int64_t shared_pairs(const kw_walk *walk, int64_t source, int64_t tile) {
+static int64_t shared_pairs(const kw_walk *walk, int64_t source, int64_t tile, skip how) {
     int64_t tiles = kw_max(kw_ceil_div(walk->pixels, tile), 1), more = walk->pixels % tiles, cols = walk->pixels / tiles;
     if (!walk->pixels) {
         return 0;
     }
-    return pairs_of_run(walk, source, tile, &(tile_run){0, cols + 1, more}) +
-           pairs_of_run(walk, source, tile, &(tile_run){more * (cols + 1), cols, tiles - more});
+    return pairs_of_run(walk, source, tile, &(tile_run){0, cols + 1, more}, how) +
+           pairs_of_run(walk, source, tile, &(tile_run){more * (cols + 1), cols, tiles - more}, how);
 }
 
-static span source_span(const kw_problem *problem, int axis, int64_t tile, bool skip) {
+static span source_span(const kw_problem *problem, int axis, int64_t tile, skip how) {
     int64_t out[3];
     kw_problem_output(out, problem);
     span s = {.walks = kw_problem_walks(problem, axis), .step = 1, .products = kw_problem_axis_products(problem, axis)};
@@ -90,7 +98,7 @@ static span source_span(const kw_problem *problem, int axis, int64_t tile, bool 
         s.pixels = kw_max(s.pixels, walk.pixels);
         s.taps = kw_max(s.taps, walk.taps);
         s.all_taps += walk.taps;
-        s.tiled += skip ? shared_pairs(&walk, s.source, tile) : kw_round_up(walk.pixels, tile) * walk.taps;
+        s.tiled += how ? shared_pairs(&walk, s.source, tile, how) : kw_round_up(walk.pixels, tile) * walk.taps;
         if (walk.taps) {
             int64_t last = walk.src_start + (walk.taps - 1) * walk.tap_src_step;
             s.step = kw_max(s.step, walk.src_step);
@@ -194,9 +202,10 @@ static int64_t whole_lines(int64_t bytes) {
 static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
                        const cut_facts *facts) {
     const kw_tile *tile = &direct->tile;
-    cut c = {.depth = source_span(problem, 0, 1, false),
-             .height = source_span(problem, 1, tile->rows, false),
-             .width = source_span(problem, 2, least_tile(work, tile), tile->skip)};
+    skip how = !tile->skip ? SKIP_NOTHING : work->head ? SKIP_TILES : SKIP_PIXELS;
+    cut c = {.depth = source_span(problem, 0, 1, SKIP_NOTHING),
+             .height = source_span(problem, 1, tile->rows, SKIP_NOTHING),
+             .width = source_span(problem, 2, least_tile(work, tile), how)};
     if (tile->own) {
         c.pixel = facts->steps * KW_TILE_STEP_BYTES(work->block);
     } else if (direct->merge) {
@@ -270,15 +279,6 @@ void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *t
     kw_tile_emit(text, &direct->tile, config);
 }
 
-static bool edge_leaves_none_out(const kw_rule_case *c) {
-    return !((const kw_direct *)c->decoded)->tile.skip || c->config->dtype != KW_INT8;
-}
-
-static const kw_rule valid_rules[] = {
-    {"edge_int8", "int8 subtracts sums of whole runs, from which edge=skip leaves pixels out; take edge=pad", edge_leaves_none_out},
-    {0},
-};
-
 static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_direct direct = conv_direct_direct(config);
     kw_direct_launch(&direct, config, problem, target, launch);
@@ -305,9 +305,7 @@ const kw_family kw_family_conv_direct = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules, valid_rules},
-              [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_cpu_conv_rules}},
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_conv_rules}},
     .decode = conv_direct_decode,
     .launch = launch_direct,
     .emit = conv_direct_emit,

@@ -8,7 +8,6 @@ static const rule_example direct_rows[] = {
     {"math_type", "conv_fwd fp32", "math=dp", NULL, NULL},
     {"math_type", "conv_fwd int8", "edge=pad", NULL, NULL},
     {"math_isa", "conv_fwd bf16", "isa=avx2 math=dp", NULL, NULL},
-    {"edge_int8", "conv_fwd int8", "math=dp", NULL, NULL},
     {"tile_registers", "conv_fwd fp32", "tile_w=16", NULL, NULL},
     {"", "conv_fwd bf16", "math=amx tile_w=32 edge=pad", "x86-64-v4-amx", NULL},
     {"amx_tile", "conv_fwd bf16", "math=amx edge=pad", NULL, NULL},
