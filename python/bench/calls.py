@@ -1,9 +1,10 @@
 """What a call costs: a product of one element on one thread, by each way to it, in turns; the least of many turns, in ns.
 
-python python/bench/calls.py        with the package installed, NumPy beside it
+python python/bench/calls.py        with the package installed, NumPy beside it; with PyTorch's tensors too where that is
 """
 
 import ctypes
+import importlib.util
 import timeit
 
 import numpy as np
@@ -54,6 +55,19 @@ WAYS = {
     "np.matmul(x, w, out=y)": lambda: np.matmul(x, w, out=y),
     "a function that does nothing": lambda: None,
 }
+
+if importlib.util.find_spec("torch"):
+    import torch
+
+    torch.set_num_threads(1)
+    a, b, c = (torch.ones(1, 1) for _ in range(3))
+    WAYS |= {
+        "plan.run(x, w, y), PyTorch": lambda: plan.run(a, b, c),
+        "plan(x, w), PyTorch": lambda: plan(a, b),
+        "kw.matmul(x, w), PyTorch": lambda: kw.matmul(a, b, mode="frozen"),
+        "torch.mm(x, w)": lambda: torch.mm(a, b),
+        "torch.mm(x, w, out=y)": lambda: torch.mm(a, b, out=c),
+    }
 
 if __name__ == "__main__":
     least = {name: float("inf") for name in WAYS}
