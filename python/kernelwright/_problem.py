@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -185,6 +186,19 @@ class Problem:
         room = ffi.new("kw_extra[]", lib.KW_EXTRA_MAX)
         count = lib.kw_problem_extras(room, self._c)
         return [(text(e.name), text(lib.kw_dtype_name(e.dtype)), e.elements) for e in room[0:count]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its text, operation, type, layout, work, and the value of each size by its letter, a whole number or, of several axes, a text like 56x56."""
+        sizes = (re.fullmatch(r"([a-z]+)([0-9][0-9x:]*)", word) for word in self._text.split()[3:])
+        return {
+            "problem": self._text,
+            "op": self.op,
+            "dtype": self.dtype,
+            "layout": self._text.split()[2],
+            "flops": self.flops,
+            "bytes": self.bytes,
+            **{found[1]: int(found[2]) if found[2].isdigit() else found[2] for found in sizes if found},
+        }
 
     def _axes(self, tensor: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
         extent, stride = ffi.new("int64_t[]", lib.KW_AXES_MAX), ffi.new("int64_t[]", lib.KW_AXES_MAX)

@@ -3,8 +3,18 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+
+def _row(row: Any) -> Mapping[str, Any]:
+    if isinstance(row, Mapping):
+        return row
+    if isinstance(row, tuple):
+        name, value = row
+        return {"name": name, **value.to_dict()}
+    found: Mapping[str, Any] = row.to_dict()
+    return found
 
 
 class Table:
@@ -21,10 +31,28 @@ class Table:
         self.columns = dict(columns)
 
     @classmethod
-    def of(cls, rows: Sequence[Mapping[str, Any]], names: Sequence[str] = ()) -> Table:
-        """Of dictionaries, whose keys are those of the first one."""
-        names = list(rows[0]) if rows else list(names)
-        return cls({name: [row[name] for row in rows] for name in names})
+    def of(cls, rows: Iterable[Any], names: Sequence[str] = ()) -> Table:
+        """Of dictionaries, or of what has ``to_dict``: configs, a registry's or those of ``configs``, problems, and the pairs of ``problems``.
+
+        Parameters
+        ----------
+        rows : iterable
+        names : sequence of str
+            The columns where there is no row; else they are the rows' keys, None where a row has not got one.
+
+        Returns
+        -------
+        Table
+
+        Examples
+        --------
+        >>> import kernelwright as kw
+        >>> Table.of([kw.Problem.gemm(2, 3, 4)])["flops"]
+        [48]
+        """
+        found = [_row(row) for row in rows]
+        keys = list(dict.fromkeys(key for row in found for key in row)) or names
+        return cls({key: [row.get(key) for row in found] for key in keys})
 
     def __len__(self) -> int:
         return len(next(iter(self.columns.values()), ()))

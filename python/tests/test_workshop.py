@@ -60,6 +60,20 @@ def test_problems_by_their_sizes():
         kw.Problem.conv("forward", c=1, k=1, i=(1,), f=(1,))
 
 
+def test_configs_and_problems_as_tables():
+    found = kw.configs(set="tiny")
+    table = kw.Table.of(found)
+    assert len(table) == len(found) and {c.family for c in found} == set(table["family"])
+    assert [row["tile_m"] for row in table] == [c.axes.get("tile_m") for c in found]
+    assert list(kw.Table.of(kw.Registry(configs=found))) == list(table)
+    listed = kw.problems("bert")
+    table = kw.Table.of(listed)
+    assert table["name"] == [name for name, _ in listed] and table["flops"] == [p.flops for _, p in listed] and table["k"][0] == listed[0][1].shape("x")[-1]
+    assert kw.Problem("conv_fwd fp32 nhwgc n1 c4 k4 i6x7 f3x3 p1:0x1 epilogue=relu").to_dict()["i"] == "6x7"
+    pytest.importorskip("pandas")
+    assert list(table.to_pandas()["problem"]) == [str(p) for _, p in listed]
+
+
 def test_axes_of_a_config_are_replaced():
     config = kw.configs(set="tiny")[0]
     name, value = next(iter(config.axes.items()))
