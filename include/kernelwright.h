@@ -186,6 +186,7 @@ typedef enum kw_filter_order {
     KW_FILTER_KRSC,
     KW_FILTER_KCRS, /* PyTorch's own weights; oneDNN's oihw, goihw */
     KW_FILTER_CRSK, /* oneDNN's ihwo, MIOpen's CHWN */
+    KW_FILTER_RSCK, /* HWIO of TensorFlow and JAX; oneDNN's hwio, hwigo */
     KW_FILTER_ORDER_COUNT
 } kw_filter_order;
 

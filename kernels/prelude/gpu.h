@@ -14,6 +14,7 @@
  *   KW_OP                      one of KW_OP_GEMM, KW_OP_CONV_FWD, KW_OP_CONV_BWD_DATA, KW_OP_CONV_BWD_WEIGHT
  *   KW_IN, KW_OUT              types in memory: 0 fp32, 1 bf16, 2 fp16, 3 fp8 (e4m3), 4 bf8 (e5m2), 5 int8, 6 int32
  *   KW_CHANNELS_FIRST          1: tensors have their channels first, and the text gets copies (gpu/lib/turn.h), else 0
+ *   KW_TURNS                   1: that text is there, for these or for a filter in another order than its layout's; else 0
  *   KW_TILE_M ...              the config's axes by name; of a word axis also KW_PIPE_COMPV3 ..., its words numbered
  *
  * What each dialect's prelude gives:
@@ -107,7 +108,7 @@
 #define KW_OUT_BYTES KW_BYTES_OF(KW_OUT)
 
 /* The heads of a text's kernels. Where tensors are turned (gpu/lib/turn.h), its stages stand behind that of the turning. */
-#if KW_CHANNELS_FIRST
+#if KW_TURNS
 #define KW_BEHIND_kw_stage0 kw_stage1
 #define KW_BEHIND_kw_stage1 kw_stage2
 #define KW_BEHIND_kw_stage2 kw_stage3

@@ -36,7 +36,7 @@ def _lies(shape: tuple[int, ...], strides: tuple[int, ...], axes: Sequence[int])
 def _filter(shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
     """The order of weights that are indexed (K, C, spatial), as a problem's text has it; "" where they lie in none."""
     spatial = range(2, len(shape))
-    orders = {"kcrs": [0, 1, *spatial], "krsc": [0, *spatial, 1], "crsk": [1, *spatial, 0]}
+    orders = {"kcrs": [0, 1, *spatial], "krsc": [0, *spatial, 1], "crsk": [1, *spatial, 0], "rsck": [*spatial, 1, 0]}
     return next((name for name, axes in orders.items() if _lies(shape, strides, axes)), "")
 
 
@@ -55,10 +55,6 @@ def _distances(tensor: str, shape: tuple[int, ...], strides: tuple[int, ...], or
     if shape[inner] > 1 and strides[inner] != 1 or any(shape[axis] > 1 and strides[axis] < 1 for _, axis in others):
         return None
     return "".join(f" ld{tensor}{letter}{strides[axis]}" for letter, axis in reversed(others) if shape[axis] > 1)
-
-
-def _is_cpu(where: Any) -> bool:
-    return (where.target if isinstance(where, Context) else str(where)).startswith("cpu")
 
 
 def _is_reference(plan: Plan) -> bool:
@@ -122,9 +118,9 @@ def _conv(
     result = {"conv_fwd": "y", "conv_bwd_data": "x", "conv_bwd_weight": "w"}[op]
     tensors = [*([] if out is None else [(result, out)]), *zip(names, (a, b))]
     orders = [_order(tuple(t.shape), strides_of(t)) for _, t in tensors]
-    # Weights may lie otherwise than x and y do, on a CPU; they decide where the others leave it open.
+    # Weights may lie otherwise than x and y do; they decide where the others leave it open.
     where = device or device_of(a)
-    filters = {n: _filter(tuple(t.shape), strides_of(t)) for n, t in tensors if n == "w"} if _is_cpu(where) else {}
+    filters = {n: _filter(tuple(t.shape), strides_of(t)) for n, t in tensors if n == "w"}
     others = [o for (n, _), o in zip(tensors, orders) if not filters.get(n)]
     dense = next((o for o in (*others, *orders) if o in ("first", "last")), "last" if "any" in orders else "first")
     orders = ["any" if filters.get(n) else o for (n, _), o in zip(tensors, orders)]

@@ -260,7 +260,7 @@ def test_weights_lie_as_they_like():
         return np.ascontiguousarray(array.transpose(axes)).transpose(np.argsort(axes))
 
     for images in ((0, 1, 2, 3), (0, 2, 3, 1)):
-        for filters in ((0, 1, 2, 3), (0, 2, 3, 1), (1, 2, 3, 0)):
+        for filters in ((0, 1, 2, 3), (0, 2, 3, 1), (1, 2, 3, 0), (2, 3, 1, 0)):
             a, b, c, out = lying(x, images), lying(w, filters), lying(gy, images), lying(np.zeros_like(w), filters)
             got = kw.conv2d(a, b, **options)
             np.testing.assert_array_equal(got, y)
@@ -270,8 +270,9 @@ def test_weights_lie_as_they_like():
             np.testing.assert_array_equal(out, gw)
     plans = [str(plan.problem) for plan in _ops._plans.values()]
     assert any("nhwgc" in p and "filter=kcrs" in p for p in plans) and any("filter=crsk" in p for p in plans)
+    assert any("filter=rsck" in p for p in plans)
     with pytest.raises(kw.ArrayError, match="w: strides of"):
-        kw.conv2d(x, lying(w, (2, 3, 1, 0)), **options)
+        kw.conv2d(x, lying(w, (2, 0, 3, 1)), **options)
 
 
 def parts(x):

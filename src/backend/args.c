@@ -103,5 +103,7 @@ void kw_turn_args(kw_kernel_args *args, const kw_turn *turn, const kw_turning *t
                              .n = turn->images,
                              .gm = turn->rows,
                              .gn = turn->cols,
-                             .gk = turn->bytes};
+                             .gk = turn->bytes,
+                             .line_step = {turn->line[0], 0, turn->line[1]},
+                             .batch_step = {turn->image[0], 0, turn->image[1]}};
 }

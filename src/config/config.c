@@ -3,7 +3,6 @@
 
 #include "base/nearest.h"
 #include "problem/names/names.h"
-#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
 #include <string.h>
@@ -240,6 +239,11 @@ static kw_status check_wants(const kw_config *config, kw_error *err) {
         return kw_fail(err, KW_ILLEGAL, "%s: rule layout: its kernels have no text of their own for channels first; leave out layout=first",
                        name);
     }
+    if (wants->filter && (!family->filter_text || config->op == KW_GEMM)) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "%s: rule filter: its kernels have no text of their own for filters in other orders; leave out filter_order=any",
+                       name);
+    }
     if (wants->grouped && (!family->row_groups || config->op != KW_GEMM)) {
         return kw_fail(err, KW_ILLEGAL, "%s: rule row_groups: its kernels have one product a launch; run each group by itself", name);
     }
@@ -298,6 +302,7 @@ static kw_wants wants_of(const kw_family *family, const kw_problem *problem) {
     kw_wants wants = kw_problem_wants(problem);
     wants.tf32 = wants.tf32 && family->rounds;
     wants.first = wants.first && family->first_text;
+    wants.filter = wants.filter && family->kind == KW_KIND_GPU && !family->filters;
     wants.pitched = wants.pitched && family->pitched_text;
     return wants;
 }
@@ -333,11 +338,6 @@ static kw_status serves_sizes(const kw_config *config, const kw_problem *problem
     if (!config->family->pitched && !kw_problem_is_dense(problem)) {
         return kw_fail(err, KW_NO_KERNEL, "%s: rule dense: its kernels want dense tensors; copy them, or leave pitches out",
                        config->family->name);
-    }
-    if (config->family->kind == KW_KIND_GPU && !config->family->filters && kw_filter_order_normal(problem)) {
-        return kw_fail(err, KW_NO_KERNEL,
-                       "%s: rule filter: its kernels know filters in the order of their layout; copy it, or leave filter=%s out",
-                       config->family->name, kw_filter_order_name(problem->filter_order));
     }
     kw_status status = kw_config_runs(config, target, err);
     if (!status) {

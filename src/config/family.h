@@ -13,7 +13,7 @@
 #include "problem/target/target.h"
 #include "problem/wants.h"
 
-enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 8 };
+enum { KW_AXIS_MAX = 32, KW_STAGE_MAX = 10 };
 
 /* A tunable. Its value is an integer in low..high or, where words is given, one of these words (separated by blanks). */
 typedef struct kw_axis {
@@ -33,7 +33,7 @@ typedef struct kw_config {
     kw_wants wants; /* that its text serves; nothing in catalogs, which list plain configs, and copied for a problem's (kw_config_serves) */
 } kw_config;
 
-/* A kernel runs as up to eight stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
+/* A kernel runs as up to ten stages with a barrier between them. A stage is so many independent units. On a CPU threads take contiguous
  * ranges of them; on a GPU a stage is one launch and a unit is a block of so many threads. Stages that pack come first: they read only w
  * and write only the packed weights, and are skipped when those are packed already. */
 typedef struct kw_stage {
@@ -73,6 +73,7 @@ typedef struct kw_map {
 /* A stage of a GPU that turns a tensor: so many matrices of rows x cols become cols x rows. */
 typedef struct kw_turn {
     int64_t images, rows, cols; /* images 0: the stage is the kernel's own */
+    int64_t line[2], image[2];  /* elements from a line to the next, from a matrix to the next: as it is read, and as it is written */
     int32_t tensor, bytes;      /* a kw_tensor, or KW_TENSOR_COUNT and the number of one of the epilogue's; of an element */
     bool back;                  /* from the copy to the tensor */
 } kw_turn;
@@ -83,7 +84,7 @@ typedef struct kw_copy {
     int64_t at;
 } kw_copy;
 
-/* With kw_wants.first, kw_stage0 of the text is gpu/lib/turn.h's, and the kernel's own stages, which follow, see copies. */
+/* With kw_wants.first or .filter, kw_stage0 of the text is gpu/lib/turn.h's, and the kernel's own stages, which follow, see copies. */
 typedef struct kw_turning {
     bool is;
     bool result_first;    /* the kernel's own stages write the result as the problem has it */
@@ -150,6 +151,7 @@ struct kw_family {
     bool tiles;       /* of a CPU: has kernels of math=amx */
     bool short_sums;  /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */
     bool filters;     /* of a GPU: it reads and writes filters in any order (kw_problem.filter_order); on a CPU the library copies them */
+    bool filter_text; /* of a GPU: filters in another order than their layout's are turned by a text of their own: kw_wants.filter */
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     bool pitched_text;    /* and these by a text of their own: kw_wants.pitched */
     bool row_groups;      /* its text has KW_ROW_GROUPS: grouped products (kw_gemm_dims.groups) */

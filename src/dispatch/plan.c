@@ -69,9 +69,9 @@ static void explain_bias(kw_explanation_list *explanation, const kw_request *req
     }
 }
 
-static void explain_filter(kw_explanation_list *explanation, const kw_request *request) {
+static void explain_filter(kw_explanation_list *explanation, const kw_choice *choice, const kw_request *request) {
     const kw_problem *problem = &request->problem;
-    if (!kw_target_is_gpu(request->context->target) && kw_filter_order_normal(problem)) {
+    if (choice->launch.turning.copy[KW_W].made && kw_filter_order_normal(problem)) {
         kw_explain(explanation, KW_EXPLAIN_PASSES,
                    kw_problem_result(problem) == KW_W
                        ? "what the kernel wrote is copied into the order %s behind the kernel's own stages, in each run"
@@ -95,7 +95,7 @@ static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_
     made->record_count = choice->record_count;
     explain_threads(&choice->explanation, choice, request);
     explain_bias(&choice->explanation, request);
-    explain_filter(&choice->explanation, request);
+    explain_filter(&choice->explanation, choice, request);
     made->explanation = choice->explanation;
     made->launch = choice->launch;
     choice->loaded = NULL;

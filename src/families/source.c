@@ -217,7 +217,7 @@ static void add_gpu(source_writer *w) {
     if (kw_epilogue_bias_gradient(&w->config->wants.epilogue)) {
         add_file(w, "gpu/lib/bias_gradient.h");
     }
-    if (w->config->wants.first) {
+    if (kw_gpu_turns(w->config)) {
         add_file(w, "gpu/lib/turn.h");
     }
 }

@@ -192,7 +192,7 @@ static kw_status check_fpmath(const kw_problem *problem, kw_error *err) {
 
 static kw_status check_filter_order(const kw_problem *problem, kw_error *err) {
     if ((unsigned)problem->filter_order >= KW_FILTER_ORDER_COUNT) {
-        return kw_fail(err, KW_ILLEGAL, "problem: filter_order %d is not one of kw_filter_order; use KW_FILTER_OF_LAYOUT to KW_FILTER_CRSK",
+        return kw_fail(err, KW_ILLEGAL, "problem: filter_order %d is not one of kw_filter_order; use KW_FILTER_OF_LAYOUT to KW_FILTER_RSCK",
                        (int)problem->filter_order);
     }
     return !problem->filter_order || problem->op != KW_GEMM

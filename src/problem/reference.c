@@ -26,6 +26,7 @@ static const int filter_orders[][MEANINGS] = {
     [KW_FILTER_KRSC] = {GROUP, IMAGE, DEPTH, HEIGHT, WIDTH, CHANNEL},
     [KW_FILTER_KCRS] = {GROUP, IMAGE, CHANNEL, DEPTH, HEIGHT, WIDTH},
     [KW_FILTER_CRSK] = {CHANNEL, DEPTH, HEIGHT, WIDTH, GROUP, IMAGE},
+    [KW_FILTER_RSCK] = {DEPTH, HEIGHT, WIDTH, CHANNEL, GROUP, IMAGE},
 };
 
 /* Of the first and the second factor of each product; zero is subtracted from the first, whole ones alone. */

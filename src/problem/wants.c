@@ -4,11 +4,18 @@
 
 #include "problem/groups/groups.h"
 #include "problem/names/names.h"
+#include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
 static const char *const names[KW_WANT_COUNT] = {
-    [KW_WANT_X] = "x",     [KW_WANT_FPMATH] = "fpmath",     [KW_WANT_LAYOUT] = "layout",   [KW_WANT_GROUPED] = "grouped",
-    [KW_WANT_OUT] = "out", [KW_WANT_EPILOGUE] = "epilogue", [KW_WANT_PITCHED] = "pitched",
+    [KW_WANT_X] = "x",
+    [KW_WANT_FPMATH] = "fpmath",
+    [KW_WANT_LAYOUT] = "layout",
+    [KW_WANT_FILTER] = "filter_order",
+    [KW_WANT_GROUPED] = "grouped",
+    [KW_WANT_OUT] = "out",
+    [KW_WANT_EPILOGUE] = "epilogue",
+    [KW_WANT_PITCHED] = "pitched",
 };
 
 kw_wants kw_problem_wants(const kw_problem *problem) {
@@ -18,6 +25,7 @@ kw_wants kw_problem_wants(const kw_problem *problem) {
     wants.x_dtype = wants.mixed ? problem->x_dtype : KW_FP32;
     wants.tf32 = problem->fpmath == KW_FPMATH_TF32;
     wants.first = problem->op != KW_GEMM && problem->layout == KW_CHANNELS_FIRST;
+    wants.filter = problem->op != KW_GEMM && kw_filter_order_normal(problem);
     wants.grouped = kw_problem_is_grouped(problem);
     wants.pitched = !kw_problem_is_dense(problem);
     return wants;
@@ -31,6 +39,8 @@ static bool same(const kw_wants *a, const kw_wants *b, kw_want want) {
         return a->tf32 == b->tf32;
     case KW_WANT_LAYOUT:
         return a->first == b->first;
+    case KW_WANT_FILTER:
+        return a->filter == b->filter;
     case KW_WANT_GROUPED:
         return a->grouped == b->grouped;
     case KW_WANT_OUT:
@@ -81,6 +91,9 @@ void kw_want_print(kw_line *line, const kw_wants *wants, kw_want want) {
         break;
     case KW_WANT_LAYOUT:
         kw_line_addf(line, "first");
+        break;
+    case KW_WANT_FILTER:
+        kw_line_addf(line, "any");
         break;
     case KW_WANT_OUT:
         kw_line_addf(line, "%s", kw_dtype_name(wants->epilogue.output));
@@ -149,6 +162,8 @@ kw_status kw_wants_read(kw_wants *wants, kw_word word, const char *what, kw_erro
         return read_flag(&wants->tf32, word, value, "tf32", what, err);
     case KW_WANT_LAYOUT:
         return read_flag(&wants->first, word, value, "first", what, err);
+    case KW_WANT_FILTER:
+        return read_flag(&wants->filter, word, value, "any", what, err);
     case KW_WANT_GROUPED:
         return read_flag(&wants->grouped, word, value, "1", what, err);
     case KW_WANT_OUT:

@@ -13,7 +13,7 @@
 #include "problem/epilogue/epilogue.h"
 #include "support/kw_test.h"
 
-enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3, FIRST_EVERY = 5, PITCHED_EVERY = 4 };
+enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3, FIRST_EVERY = 5, FILTER_EVERY = 7, PITCHED_EVERY = 4 };
 
 static const char *const arches[ARCHES] = {"sm_90", "gfx942"};
 
@@ -457,8 +457,8 @@ typedef struct player {
     kw_code code;
     kw_compiler compiler;
     kw_cache *cache;
-    size_t checked, failures, configs, fused, fused_weights, turned, products, pitched_images;
-    tally with_epilogue, with_first, with_pitches;
+    size_t checked, failures, configs, fused, fused_weights, turned, filters, products, pitched_images;
+    tally with_epilogue, with_first, with_filter, with_pitches;
     bool pitched_only, passed_by; /* the row is not played, but counts: so a kernel's words are the same however many rows are played */
     special_tally special;
 } player;
@@ -525,9 +525,10 @@ static void check_problem(player *p, const kw_kernel *kernel, const kw_config *c
     }
     bool fused = !kw_epilogue_is_none(&problem.epilogue);
     bool special = p->checked++ % SPECIAL_EVERY == 0 && problem.dtype != KW_INT8 && !problem.epilogue.count && !config->wants.pitched &&
-                   !config->wants.grouped;
+                   !config->wants.filter && !config->wants.grouped;
     p->with_epilogue.right += fused && record.outcome == KW_GOOD;
     p->with_first.right += config->wants.first && record.outcome == KW_GOOD;
+    p->with_filter.right += config->wants.filter && record.outcome == KW_GOOD;
     p->with_pitches.right += config->wants.pitched && record.outcome == KW_GOOD;
     /* Of a few elements an epilogue may leave nothing that could be wrong. */
     if (record.outcome != KW_GOOD && !(fused && record.outcome == KW_MISTRUSTED)) {
@@ -571,6 +572,7 @@ static void check_kernel(player *p, const kw_config *config, const char *head, c
     bool played = !p->passed_by && (!chosen_kernels_are_some() || chosen_kernels_has(p->arch, config, flops_of(head, problems, behind)));
     count_kernel(&p->with_epilogue, !kw_epilogue_is_none(&config->wants.epilogue), played);
     count_kernel(&p->with_first, config->wants.first, played);
+    count_kernel(&p->with_filter, config->wants.filter, played);
     count_kernel(&p->with_pitches, config->wants.pitched, played);
     if (!played) {
         return;
@@ -613,6 +615,30 @@ static void check_first(player *p, const kw_config *config, const char *head, co
     }
 }
 
+/* The same kernel with a filter in another order, where this filter has one; every other time of channels-first problems too. */
+static void check_filter(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
+    static const char *const first[] = {"ngcw", "ngchw", "ngcdhw"};
+    static const char *const orders[] = {" filter=rsck", " filter=krsc", " filter=crsk", " filter=kcrs"};
+    size_t number = p->filters++;
+    bool is_first = config->family->turns && number % 2;
+    const char *words = orders[(number + number / 4) % 4], *const one[PROBLEMS_MAX] = {problems[0]};
+    char text[256], front[64];
+    kw_problem problem;
+    kw_config special, bare = kw_config_plain(config);
+    kw_error err = {0};
+    snprintf(front, sizeof front, "%.*s %s", (int)(strrchr(head, ' ') - head), head,
+             is_first ? first[kw_config_axis(config, "ndim", 2) - 1] : strrchr(head, ' ') + 1);
+    snprintf(text, sizeof text, "%s %s%s", front, problems[0], words);
+    if (kw_problem_parse(&problem, text, &err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+    if (kw_config_serves(&special, &bare, &problem, p->backend->target(p->device), &err) == KW_OK) {
+        check_kernel(p, &special, front, one, words);
+    } else if (!lacks_room(&err)) {
+        fail_msg("%s: %s", text, err.text);
+    }
+}
+
 /* The same kernel with zero points of x, and of its result. */
 static void check_shifted(player *p, const kw_config *config, const char *head, const char *const problems[PROBLEMS_MAX]) {
     static const char *const words[] = {" epilogue=zero_x:int32", " out=uint8 epilogue=zero_x:int32+bias+scale+zero_y"};
@@ -637,6 +663,9 @@ static void check_config(player *p, const kw_config *config, const char *head, c
     check_kernel(p, config, head, problems, "");
     if (config->family->turns && p->configs % FIRST_EVERY == 0) {
         check_first(p, config, head, problems);
+    }
+    if (config->family->filter_text && p->configs % FILTER_EVERY == 1) {
+        check_filter(p, config, head, problems);
     }
     if (config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && !config->wants.grouped) {
         check_shifted(p, config, head, problems);
@@ -848,10 +877,10 @@ static void check_any(const row *rows, const char *family, const block_row *bloc
                 check_block(&p, family, &blocks[i], arch);
             }
         }
-        print_message(
-            "%s: %zu pairs of kernel and problem, %zu wrong; %zu with an epilogue, %zu with their channels first and %zu with pitches "
-            "are right\n",
-            p.arch, p.checked, p.failures, p.with_epilogue.right, p.with_first.right, p.with_pitches.right);
+        print_message("%s: %zu pairs of kernel and problem, %zu wrong; %zu with an epilogue, %zu with their channels first, %zu with "
+                      "another order of the "
+                      "filter and %zu with pitches are right\n",
+                      p.arch, p.checked, p.failures, p.with_epilogue.right, p.with_first.right, p.with_filter.right, p.with_pitches.right);
         failures += p.failures;
         if (!chosen_kernels_are_some()) {
             failures += none_is_right(&p.with_epilogue, p.configs > 0) + none_is_right(&p.with_first, p.turned > 0) +

@@ -75,7 +75,7 @@ KW_KERNEL_AT(kw_stage1, KW_BIAS_THREADS) {
 
 /* The heads of the text's other kernels. */
 #undef KW_KERNEL
-#if KW_CHANNELS_FIRST
+#if KW_TURNS
 #define KW_TURN_STAGE kw_stage2
 #define KW_BIAS_BEHIND_kw_stage0 kw_stage3
 #define KW_BIAS_BEHIND_kw_stage1 kw_stage4

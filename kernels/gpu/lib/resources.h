@@ -21,9 +21,11 @@
 #define KW_TURN_LINE 128
 #define KW_TURN_FEW_ROWS 16
 #define KW_TURN_FEW_LINE 1024
-#define KW_TURN_UNITS(rows, cols, bytes)                                                                                                   \
-    ((rows) <= KW_TURN_FEW_ROWS ? KW_CEIL((cols) * (bytes), KW_TURN_FEW_LINE)                                                              \
-                                : KW_CEIL((rows) * (bytes), KW_TURN_LINE) * KW_CEIL((cols) * (bytes), KW_TURN_LINE))
+/* line: elements from a line to the next, as it is read and as it is written; long rows are written as one run. */
+#define KW_TURN_IS_FEW(rows, cols, line_in, line_out) ((rows) <= KW_TURN_FEW_ROWS && (line_in) == (cols) && (line_out) == (rows))
+#define KW_TURN_UNITS(rows, cols, bytes, few)                                                                                              \
+    ((few) ? KW_CEIL((cols) * (bytes), KW_TURN_FEW_LINE)                                                                                   \
+           : KW_CEIL((rows) * (bytes), KW_TURN_LINE) * KW_CEIL((cols) * (bytes), KW_TURN_LINE))
 
 /* --- waves and their roles --- */
 

@@ -1,6 +1,7 @@
-/* turn.h: the first kernel of a text whose tensors have their channels first (KW_CHANNELS_FIRST): it turns matrices of rows x cols to
- * cols x rows, so that the text's own kernels work on channels-last copies. Launches of it stand before and behind those;
- * src/families/gpu/turned.c says which tensors they turn. args: from x to y, n matrices, gm rows, gn columns, gk bytes of an element.
+/* turn.h: the first kernel of a text whose tensors have their channels first, or whose filter lies in another order than its layout's
+ * (KW_TURNS): it turns matrices of rows x cols to cols x rows, so that the text's own kernels work on copies in the order that they know.
+ * Launches of it stand before and behind those; src/families/gpu/turned.c says which tensors they turn. args: from x to y, n matrices, gm
+ * rows, gn columns, gk bytes of an element; line_step and batch_step of x and y.
  *
  * A block passes a square of 128 bytes by as many rows through shared memory. Its 16-byte pieces are exchanged in each row by a number of the
  * row, so that both the rows that are written and the columns that are read meet different banks. Accesses to memory are as wide as rows of
@@ -74,26 +75,32 @@ KW_DEVICE void kw_turn_store(char *lds, char *to, kw_i64 pitch, int rows, int co
     }
 }
 
-KW_DEVICE void kw_turn_square(char *lds, const char *from, char *to, kw_i64 rows, kw_i64 cols, int number, const int bytes) {
+/* line and matrix: bytes from a line to the next and from a matrix to the next, of what is read and of what is written. */
+typedef struct kw_turned {
+    kw_i64 rows, cols, line[2], matrix[2];
+} kw_turned;
+
+KW_DEVICE void kw_turn_square(char *lds, const char *from, char *to, const kw_turned *t, int number, const int bytes) {
     const int side = KW_TURN_LINE / bytes;
+    kw_i64 rows = t->rows, cols = t->cols;
     int across = (int)KW_CEIL(cols, side), row = number / across * side, col = (number - number / across * across) * side;
-    int in = kw_turn_access(cols * bytes), out = kw_turn_access(rows * bytes);
+    int in = kw_turn_access(cols * bytes | t->line[0] | t->matrix[0]), out = kw_turn_access(rows * bytes | t->line[1] | t->matrix[1]);
     int rows_left = (int)kw_min64(rows - row, side), cols_left = (int)kw_min64(cols - col, side);
-    from += (row * cols + col) * bytes;
-    to += (col * rows + row) * bytes;
+    from += row * t->line[0] + col * bytes;
+    to += col * t->line[1] + row * bytes;
     if (in == 16)
-        kw_turn_load(lds, from, cols * bytes, rows_left, cols_left * bytes, bytes, 16);
+        kw_turn_load(lds, from, t->line[0], rows_left, cols_left * bytes, bytes, 16);
     else if (in == 8)
-        kw_turn_load(lds, from, cols * bytes, rows_left, cols_left * bytes, bytes, 8);
+        kw_turn_load(lds, from, t->line[0], rows_left, cols_left * bytes, bytes, 8);
     else
-        kw_turn_load(lds, from, cols * bytes, rows_left, cols_left * bytes, bytes, bytes);
+        kw_turn_load(lds, from, t->line[0], rows_left, cols_left * bytes, bytes, bytes);
     kw_barrier();
     if (out == 16)
-        kw_turn_store(lds, to, rows * bytes, rows_left, cols_left, bytes, 16);
+        kw_turn_store(lds, to, t->line[1], rows_left, cols_left, bytes, 16);
     else if (out == 8)
-        kw_turn_store(lds, to, rows * bytes, rows_left, cols_left, bytes, 8);
+        kw_turn_store(lds, to, t->line[1], rows_left, cols_left, bytes, 8);
     else
-        kw_turn_store(lds, to, rows * bytes, rows_left, cols_left, bytes, bytes);
+        kw_turn_store(lds, to, t->line[1], rows_left, cols_left, bytes, bytes);
 }
 
 /* --- few rows --- */
@@ -131,11 +138,11 @@ KW_DEVICE void kw_turn_few(char *lds, const char *from, char *to, int rows, kw_i
     }
 }
 
-KW_DEVICE void kw_turn_matrix(char *lds, const char *from, char *to, kw_i64 rows, kw_i64 cols, int number, const int bytes) {
-    if (rows <= KW_TURN_FEW_ROWS)
-        kw_turn_few(lds, from, to, (int)rows, cols, number, bytes);
+KW_DEVICE void kw_turn_matrix(char *lds, const char *from, char *to, const kw_turned *t, int few, int number, const int bytes) {
+    if (few)
+        kw_turn_few(lds, from, to, (int)t->rows, t->cols, number, bytes);
     else
-        kw_turn_square(lds, from, to, rows, cols, number, bytes);
+        kw_turn_square(lds, from, to, t, number, bytes);
 }
 
 #ifndef KW_TURN_STAGE
@@ -147,22 +154,27 @@ KW_DEVICE void kw_turn_matrix(char *lds, const char *from, char *to, kw_i64 rows
 
 KW_KERNEL_AT(KW_TURN_STAGE, KW_TURN_THREADS) {
     KW_LDS(KW_TURN_FEW_LINE * KW_TURN_FEW_ROWS);
-    kw_i64 bytes = args.gk, each = KW_TURN_UNITS(args.gm, args.gn, bytes), matrix = kw_block() / each;
-    const char *from = args.x + matrix * args.gm * args.gn * bytes;
-    char *to = args.y + matrix * args.gm * args.gn * bytes;
+    kw_turned t;
+    int few = KW_TURN_IS_FEW(args.gm, args.gn, args.line_step[0], args.line_step[2]);
+    kw_i64 bytes = args.gk, each = KW_TURN_UNITS(args.gm, args.gn, bytes, few), matrix = kw_block() / each;
+    t.rows = args.gm, t.cols = args.gn;
+    t.line[0] = args.line_step[0] * bytes, t.line[1] = args.line_step[2] * bytes;
+    t.matrix[0] = args.batch_step[0] * bytes, t.matrix[1] = args.batch_step[2] * bytes;
+    const char *from = args.x + matrix * t.matrix[0];
+    char *to = args.y + matrix * t.matrix[1];
     int number = (int)(kw_block() - matrix * each);
 #if KW_HAS_TMA
     kw_launch_wait();
     kw_launch_next();
 #endif
 #if KW_TURNS_BYTES(2)
-    if (bytes == 2) kw_turn_matrix(kw_lds, from, to, args.gm, args.gn, number, 2);
+    if (bytes == 2) kw_turn_matrix(kw_lds, from, to, &t, few, number, 2);
 #endif
 #if KW_TURNS_BYTES(4)
-    if (bytes == 4) kw_turn_matrix(kw_lds, from, to, args.gm, args.gn, number, 4);
+    if (bytes == 4) kw_turn_matrix(kw_lds, from, to, &t, few, number, 4);
 #endif
 #if KW_TURNS_BYTES(1)
-    if (bytes == 1) kw_turn_matrix(kw_lds, from, to, args.gm, args.gn, number, 1);
+    if (bytes == 1) kw_turn_matrix(kw_lds, from, to, &t, few, number, 1);
 #endif
 }
 

@@ -70,7 +70,7 @@ void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
     kw_text_addf(text, "#define KW_OP %d\n#define KW_IN %d\n#define KW_OUT %d\n", config->op, config->dtype, kw_config_output(config));
     kw_text_addf(text, "#define KW_X_UNSIGNED %d\n", config->wants.mixed);
     kw_text_addf(text, "#define KW_TF32 %d\n", config->wants.tf32 && kw_gpu_arch_has(code.arch, KW_GPU_mma));
-    kw_text_addf(text, "#define KW_CHANNELS_FIRST %d\n", config->wants.first);
+    kw_text_addf(text, "#define KW_CHANNELS_FIRST %d\n#define KW_TURNS %d\n", config->wants.first, kw_gpu_turns(config));
     kw_text_addf(text, "#define KW_PITCHED %d\n", config->wants.pitched);
     kw_epilogue_emit(text, config);
     kw_epilogue_emit_residual(text, config);
@@ -78,6 +78,10 @@ void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
     for (int i = 0; i < family->axis_count; i++) {
         define_axis(text, &family->axes[i], config->axis[i]);
     }
+}
+
+bool kw_gpu_turns(const kw_config *config) {
+    return config->wants.first || config->wants.filter;
 }
 
 void kw_gpu_emit_nothing(const kw_config *config, kw_text *text) {

@@ -1,4 +1,5 @@
-/* turned.h: kernels of channels-last tensors serve channels-first ones (kw_family.turns). */
+/* turned.h: kernels of channels-last tensors serve channels-first ones (kw_family.turns), and those of a layout's filters serve filters in
+ * other orders (kw_family.filter_text). */
 #ifndef KW_FAMILIES_GPU_TURNED_H
 #define KW_FAMILIES_GPU_TURNED_H
 

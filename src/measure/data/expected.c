@@ -34,25 +34,18 @@
 enum { SAMPLE_MIN = 256, SAMPLE_LEAST = 24, SAMPLE_MOST = 1 << 20, SWEEP_MOST = 64 };
 
 static int add_filter_axes(kw_tensor_axis all[KW_TENSOR_AXES], const kw_problem *problem) {
+    static const char *const letters[KW_FILTER_ORDER_COUNT] = {
+        [KW_FILTER_KRSC] = "gkzyxc", [KW_FILTER_KCRS] = "gkczyx", [KW_FILTER_CRSK] = "czyxgk", [KW_FILTER_RSCK] = "zyxcgk"};
     const kw_conv_dims *conv = &problem->conv;
-    kw_filter_order order = kw_filter_order_of(problem);
+    const kw_tensor_axis axes[] = {{'g', conv->g},         {'k', conv->k / conv->g}, {'c', conv->c / conv->g},
+                                   {'z', conv->filter[0]}, {'y', conv->filter[1]},   {'x', conv->filter[2]}};
     int count = 0;
-    if (order != KW_FILTER_CRSK) {
-        all[count++] = (kw_tensor_axis){'g', conv->g};
-        all[count++] = (kw_tensor_axis){'k', conv->k / conv->g};
-    }
-    if (order != KW_FILTER_KRSC) {
-        all[count++] = (kw_tensor_axis){'c', conv->c / conv->g};
-    }
-    for (int axis = 0; axis < 3; axis++) {
-        all[count++] = (kw_tensor_axis){"zyx"[axis], conv -> filter[axis]};
-    }
-    if (order == KW_FILTER_KRSC) {
-        all[count++] = (kw_tensor_axis){'c', conv->c / conv->g};
-    }
-    if (order == KW_FILTER_CRSK) {
-        all[count++] = (kw_tensor_axis){'g', conv->g};
-        all[count++] = (kw_tensor_axis){'k', conv->k / conv->g};
+    for (const char *letter = letters[kw_filter_order_of(problem)]; *letter; letter++) {
+        for (size_t i = 0; i < sizeof axes / sizeof *axes; i++) {
+            if (axes[i].letter == *letter) {
+                all[count++] = axes[i];
+            }
+        }
     }
     return count;
 }

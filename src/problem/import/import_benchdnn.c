@@ -371,29 +371,21 @@ static kw_status take_conv_tags(kw_problem *problem, const options *all, kw_erro
 /* --wtag, of weights with an axis of groups (the descriptor says g) or without. Of gihwo groups are outermost, which no order here has. */
 static kw_status take_weights_tag(kw_problem *problem, kw_word tag, bool grouped, kw_error *err) {
     static const word_value plain[] = {
-        {"any", KW_FILTER_OF_LAYOUT},
-        {"abx", KW_FILTER_KCRS},
-        {"oiw", KW_FILTER_KCRS},
-        {"oihw", KW_FILTER_KCRS},
-        {"oidhw", KW_FILTER_KCRS},
-        {"axb", KW_FILTER_KRSC},
-        {"owi", KW_FILTER_KRSC},
-        {"ohwi", KW_FILTER_KRSC},
-        {"odhwi", KW_FILTER_KRSC},
-        {"iwo", KW_FILTER_CRSK},
-        {"ihwo", KW_FILTER_CRSK},
-        {"idhwo", KW_FILTER_CRSK},
-        {NULL, -1},
+        {"any", KW_FILTER_OF_LAYOUT}, {"abx", KW_FILTER_KCRS},  {"oiw", KW_FILTER_KCRS},   {"oihw", KW_FILTER_KCRS},
+        {"oidhw", KW_FILTER_KCRS},    {"axb", KW_FILTER_KRSC},  {"owi", KW_FILTER_KRSC},   {"ohwi", KW_FILTER_KRSC},
+        {"odhwi", KW_FILTER_KRSC},    {"iwo", KW_FILTER_CRSK},  {"ihwo", KW_FILTER_CRSK},  {"idhwo", KW_FILTER_CRSK},
+        {"wio", KW_FILTER_RSCK},      {"hwio", KW_FILTER_RSCK}, {"dhwio", KW_FILTER_RSCK}, {NULL, -1},
     };
     static const word_value with_groups[] = {
-        {"any", KW_FILTER_OF_LAYOUT}, {"abx", KW_FILTER_KCRS},    {"goiw", KW_FILTER_KCRS},
-        {"goihw", KW_FILTER_KCRS},    {"goidhw", KW_FILTER_KCRS}, {"gowi", KW_FILTER_KRSC},
-        {"gohwi", KW_FILTER_KRSC},    {"godhwi", KW_FILTER_KRSC}, {NULL, -1},
+        {"any", KW_FILTER_OF_LAYOUT}, {"abx", KW_FILTER_KCRS},   {"goiw", KW_FILTER_KCRS},   {"goihw", KW_FILTER_KCRS},
+        {"goidhw", KW_FILTER_KCRS},   {"gowi", KW_FILTER_KRSC},  {"gohwi", KW_FILTER_KRSC},  {"godhwi", KW_FILTER_KRSC},
+        {"wigo", KW_FILTER_RSCK},     {"hwigo", KW_FILTER_RSCK}, {"dhwigo", KW_FILTER_RSCK}, {NULL, -1},
     };
     int order = tag.at ? find_value(grouped ? with_groups : plain, tag) : KW_FILTER_OF_LAYOUT;
     if (order < 0) {
         return kw_fail(err, KW_ILLEGAL, "benchdnn line: --wtag=%.*s has no counterpart here; use %s", KW_WORD(tag),
-                       grouped ? "abx (goihw) or gohwi, or leave it to the library with any" : "abx (oihw), axb (ohwi) or ihwo, or any");
+                       grouped ? "abx (goihw), gohwi or hwigo, or leave it to the library with any"
+                               : "abx (oihw), axb (ohwi), ihwo or hwio, or any");
     }
     problem->filter_order = (kw_filter_order)order;
     return KW_OK;

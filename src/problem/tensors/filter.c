@@ -2,9 +2,9 @@
 #include "problem/tensors/filter.h"
 
 static const char *const names[KW_FILTER_ORDER_COUNT] = {
-    [KW_FILTER_OF_LAYOUT] = "", [KW_FILTER_KRSC] = "krsc", [KW_FILTER_KCRS] = "kcrs", [KW_FILTER_CRSK] = "crsk"};
+    [KW_FILTER_OF_LAYOUT] = "", [KW_FILTER_KRSC] = "krsc", [KW_FILTER_KCRS] = "kcrs", [KW_FILTER_CRSK] = "crsk", [KW_FILTER_RSCK] = "rsck"};
 
-const char kw_filter_order_words[] = "krsc, kcrs, crsk";
+const char kw_filter_order_words[] = "krsc, kcrs, crsk, rsck";
 
 const char *kw_filter_order_name(kw_filter_order order) {
     return names[order];
@@ -46,6 +46,7 @@ void kw_filter_steps(int64_t step[KW_FILTER_STEPS], const kw_problem *problem, k
         [KW_FILTER_KRSC] = {KW_FILTER_STEP_C, KW_FILTER_STEP_TAP, KW_FILTER_STEP_K},
         [KW_FILTER_KCRS] = {KW_FILTER_STEP_TAP, KW_FILTER_STEP_C, KW_FILTER_STEP_K},
         [KW_FILTER_CRSK] = {KW_FILTER_STEP_K, KW_FILTER_STEP_TAP, KW_FILTER_STEP_C},
+        [KW_FILTER_RSCK] = {KW_FILTER_STEP_K, KW_FILTER_STEP_C, KW_FILTER_STEP_TAP},
     };
     int64_t extent[KW_FILTER_STEPS], next = 1;
     extents(extent, problem);

@@ -54,6 +54,7 @@ static void a_problem_is_refused_with_its_reason(void **state) {
     } cases[] = {
         {{{0}}, "conv_fwd bf16 nhwgc n1 c3 k5 i9x9 f3x3", NULL},
         {{{0}}, "conv_fwd bf16 ngchw n1 c3 k5 i9x9 f3x3", "the config has no layout, the problem layout=first"},
+        {{{0}}, "conv_fwd bf16 nhwgc n1 c3 k5 i9x9 f3x3 filter=kcrs", "the config has no filter_order, the problem filter_order=any"},
         {{{0}}, "conv_fwd bf16 ndhwgc n1 c3 k5 i9x9x9 f3x3x3", "rule ndim"},
         {{{"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 c8 k12 i9x9 f3x3", NULL},
         {{{"vec_a", 8}, {"vec_b", 8}, {"vec_c", 4}}, "conv_fwd bf16 nhwgc n1 c12 k12 i9x9 f3x3", "rule vectors_divide"},
@@ -169,6 +170,12 @@ static void channels_first_are_turned_around_the_kernel(void **state) {
         {"conv_fwd bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1 epilogue=add+relu", "wex.Y"},
         {"conv_bwd_data bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1", "wy.X"},
         {"conv_bwd_weight bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1", "yx.W"},
+        {"conv_fwd bf16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 filter=kcrs", "w."},
+        {"conv_bwd_data bf16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 filter=rsck epilogue=add", "w."},
+        {"conv_fwd bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1 filter=krsc", "x.Y"},
+        {"conv_fwd bf16 ngchw n2 c64 k64 i8x8 f1x1 filter=crsk", "wx.Y"},
+        {"conv_bwd_weight bf16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 filter=crsk epilogue=add", "e.W"},
+        {"conv_bwd_weight bf16 ngchw n2 c64 k64 i8x8 f3x3 p1x1 filter=rsck epilogue=add+multiply", "feyx.W"},
     };
     const kw_target *target = &kw_gpu_arch_find("gfx942")->typical;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -179,19 +186,21 @@ static void channels_first_are_turned_around_the_kernel(void **state) {
         char text[KW_CONFIG_TEXT_MAX], stages[KW_STAGE_MAX + 1] = "";
         assert_ok(kw_config_serves(&special, &config, &problem, target, &err), &err);
         assert_int_equal(special.wants.first, problem.layout == KW_CHANNELS_FIRST);
-        assert_int_equal(kw_config_equal(&special, &config), !special.wants.first);
+        assert_int_equal(special.wants.filter, problem.filter_order != KW_FILTER_OF_LAYOUT);
+        bool turns = special.wants.first || special.wants.filter;
+        assert_int_equal(kw_config_equal(&special, &config), !turns && !problem.epilogue.count);
         kw_config_print(text, sizeof text, &special);
         assert_ok(kw_config_parse(&again, text, &err), &err);
         assert_true(kw_config_equal(&again, &special));
         special.family->launch(&special, &problem, target, &launch);
         for (int stage = 0; stage < launch.stages; stage++) {
             const kw_turn *turn = &launch.turning.stage[stage];
-            stages[stage] = !turn->images ? '.' : turn->back ? "XWY"[turn->tensor] : "xwye"[turn->tensor];
+            stages[stage] = !turn->images ? '.' : turn->back ? "XWY"[turn->tensor] : "xwyef"[turn->tensor];
             assert_true(!turn->images || launch.turning.copy[turn->tensor].made);
             assert_int_equal(launch.stage[stage].packs, stages[stage] == 'w');
         }
         assert_string_equal(stages, cases[i].stages);
-        assert_int_equal(launch.turning.is, special.wants.first);
+        assert_int_equal(launch.turning.is, turns);
     }
 }
 

@@ -51,7 +51,7 @@ static inline kw_problem random_problem(uint64_t *state, kw_op op, int64_t size)
             conv->pad[axis] = used ? random_between(state, 0, 5) : 0;
             conv->pad_back[axis] = used ? (random_between(state, 0, 1) ? conv->pad[axis] : random_between(state, -3, 5)) : 0;
         }
-        problem.filter_order = (kw_filter_order)random_between(state, KW_FILTER_OF_LAYOUT, KW_FILTER_CRSK);
+        problem.filter_order = (kw_filter_order)random_between(state, KW_FILTER_OF_LAYOUT, KW_FILTER_RSCK);
         problem.filter_order = kw_filter_order_normal(&problem);
     } while (kw_problem_check(&problem, NULL) != KW_OK);
     return problem;

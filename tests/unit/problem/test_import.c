@@ -193,8 +193,8 @@ static void benchdnn_matmul_lines_are_read(void **state) {
         {"--matmul --dt=s8:s8:s32 --attr-zero-points=dst:common:1 8x7:7x8", "step zero_y is for results of int8 or uint8"},
         {"--matmul --bia-dt=f99 8x7:7x8", "is not a type of a bias"},
         {"--matmul 9223372036854775807x8x7:1x7x8", "too many rows"},
-        {"--wtag=hwio ic64ih56oc64kh3", "--wtag=hwio has no counterpart here; use abx (oihw), axb (ohwi) or ihwo, or any"},
-        {"--wtag=axb g2ic64ih56oc64kh3", "--wtag=axb has no counterpart here; use abx (goihw) or gohwi"},
+        {"--wtag=wohi ic64ih56oc64kh3", "--wtag=wohi has no counterpart here; use abx (oihw), axb (ohwi), ihwo or hwio, or any"},
+        {"--wtag=axb g2ic64ih56oc64kh3", "--wtag=axb has no counterpart here; use abx (goihw), gohwi or hwigo"},
     };
     refuse_all(refused, sizeof refused / sizeof *refused);
 }
@@ -285,6 +285,8 @@ static void benchdnn_lines_are_read(void **state) {
         {"--wtag=oihw ic8ih9oc8kh1", "conv_fwd fp32 nhwgc n2 g1 c8 k8 i9x9 f1x1 s1x1 p0x0 d1x1"},
         {"--wtag=axb ic8ih9oc8kh3", "conv_fwd fp32 nhwgc n2 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1"},
         {"--dir=BWD_W --wtag=ihwo ic8ih9oc8kh3", "conv_bwd_weight fp32 nhwgc n2 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1 filter=crsk"},
+        {"--wtag=hwio ic8ih9oc8kh3", "conv_fwd fp32 nhwgc n2 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1 filter=rsck"},
+        {"--wtag=hwigo g2ic8ih9oc8kh3", "conv_fwd fp32 nhwgc n2 g2 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1 filter=rsck"},
         {"--stag=abx --wtag=gohwi g2ic8ih9oc8kh3", "conv_fwd fp32 ngchw n2 g2 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1 filter=krsc"},
         {"--dir=BWD_WB --dt=bf16 ic8ih9oc8kh3",
          "conv_bwd_weight bf16 nhwgc n2 g1 c8 k8 i9x9 f3x3 s1x1 p0x0 d1x1 epilogue=bias_gradient:fp32"},

@@ -28,6 +28,9 @@ static int64_t w_index(const kw_problem *p, int64_t g, int64_t k, int64_t c, con
     if (p->filter_order == KW_FILTER_CRSK) {
         return (((c * f[0] + t[0]) * f[1] + t[1]) * f[2] + t[2]) * d->k + row;
     }
+    if (p->filter_order == KW_FILTER_RSCK) {
+        return (((t[0] * f[1] + t[1]) * f[2] + t[2]) * cg + c) * d->k + row;
+    }
     bool krsc = p->filter_order == KW_FILTER_OF_LAYOUT ? p->layout == KW_CHANNELS_LAST : p->filter_order == KW_FILTER_KRSC;
     return krsc ? (((row * f[0] + t[0]) * f[1] + t[1]) * f[2] + t[2]) * cg + c
                 : (((row * cg + c) * f[0] + t[0]) * f[1] + t[1]) * f[2] + t[2];

@@ -5,6 +5,7 @@
 #include "config/gpu_arch.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
+#include "families/gpu/turned.h"
 #include "problem/view.h"
 
 #define AXES(X)                                                                                                                            \
@@ -302,7 +303,7 @@ static void launch_depthwise_weight(const depthwise_block *b, const kw_problem *
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
 }
 
-static void launch_depthwise(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+static void launch_in_order(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     depthwise_block b = read_depthwise_config(config, target);
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
@@ -329,16 +330,22 @@ static void launch_depthwise(const kw_config *config, const kw_problem *problem,
         waves * slices * (double)(b.span[0] * b.span[1]) * lane_planes / (double)kw_min(b.order == FIRST ? b.vec_in : b.vec_out, 4);
 }
 
+static void launch_depthwise(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_turned_launch(launch_in_order, config, problem, target, launch);
+}
+
 const kw_family kw_family_conv_depthwise_block = {
     .name = "conv.depthwise_block",
     .summary = "a GPU wave for each tile of depthwise planes, sums in registers; one to three dimensions, any direction",
     .kind = KW_KIND_GPU,
     .fuses = true,
+    .filter_text = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = depthwise_axes,
     .axis_count = sizeof depthwise_axes / sizeof *depthwise_axes,
-    .rules = {[KW_VALID] = {depthwise_valid_rules}, [KW_RUNS] = {depthwise_runs_rules}, [KW_FITS] = {depthwise_fits_rules}},
+    .rules =
+        {[KW_VALID] = {depthwise_valid_rules}, [KW_RUNS] = {depthwise_runs_rules}, [KW_FITS] = {kw_turned_rules, depthwise_fits_rules}},
     .decode = decode_depthwise_config,
     .launch = launch_depthwise,
     .emit = kw_gpu_emit_nothing,

@@ -147,6 +147,7 @@ const kw_family kw_family_conv_direct_block = {
     .fuses = true,
     .turns = true,
     .first_text = true,
+    .filter_text = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = direct_block_axes,

@@ -299,6 +299,7 @@ const kw_family kw_family_conv_igemm = {
     .rounds = true,
     .turns = true,
     .first_text = true,
+    .filter_text = true,
     .pitched = true,
     .pitched_text = true,
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA | 1 << KW_CONV_BWD_WEIGHT,
