@@ -323,6 +323,30 @@ static void kw_copy_bytes(char *to, const char *from, kw_i64 bytes) {
     }
 }
 
+typedef kw_u32 kw_half __attribute__((vector_size(32), aligned(1), may_alias));
+
+/* Copies pixels of at most a vector of bytes by one move each: what a move writes behind its pixel is the next one's place, or bytes of another
+ * group that meet weights of zero. Gives how many; the last ones, behind which something else stands, are left. */
+static __attribute__((unused)) kw_i64 kw_copy_narrow(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 bytes, kw_i64 pixels) {
+    const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
+    kw_i64 width = bytes <= 16 ? 16 : bytes <= 32 ? 32 : KW_VECTOR, step = kw_min(pixel, pitch);
+    kw_i64 moved = bytes > KW_VECTOR || (KW_MATH == 3 && pixel > width) ? 0 : pixels - (width + step - 1) / step;
+    if (width == 16) {
+        const kw_quarter flip = (kw_quarter){0} + word;
+        for (kw_i64 i = 0; i < moved; i++)
+            *(kw_quarter *)(to + i * pixel) = *(const kw_quarter *)(from + i * pitch) ^ flip;
+    } else if (width == 32) {
+        const kw_half flip = (kw_half){0} + word;
+        for (kw_i64 i = 0; i < moved; i++)
+            *(kw_half *)(to + i * pixel) = *(const kw_half *)(from + i * pitch) ^ flip;
+    } else {
+        const kw_vu flip = (kw_vu)kw_spread_word(&word);
+        for (kw_i64 i = 0; i < moved; i++)
+            *(kw_vu_u *)(to + i * pixel) = *(const kw_vu_u *)(from + i * pitch) ^ flip;
+    }
+    return kw_max(moved, 0);
+}
+
 /* Copies count channels that lie side by side, as the tile reads them. */
 static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_i64 end = (count + KW_PAIR - 1) / KW_PAIR * 4;
