@@ -113,9 +113,12 @@ static kw_turn turn_of_image(const kw_problem *problem, kw_tensor tensor) {
 
 /* images is 0 where the kernel's own stages see a tensor as it is. */
 static kw_turn turn_of(const kw_problem *problem, const kw_problem *seen, kw_tensor tensor) {
-    kw_turn t = tensor == KW_W                    ? turn_of_filter(problem, seen)
-                : problem->layout == seen->layout ? (kw_turn){0}
-                                                  : turn_of_image(problem, tensor);
+    kw_turn t = {0};
+    if (tensor == KW_W) {
+        t = turn_of_filter(problem, seen);
+    } else if (problem->layout != seen->layout) {
+        t = turn_of_image(problem, tensor);
+    }
     t.bytes = (int32_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
     return t;
 }
