@@ -219,6 +219,14 @@ KW_DEVICE void kw_store(char *tensor, kw_i64 i, kw_sum value) {
 #endif
 }
 
+/* By each thread of a kernel that has nothing to do before: where architectures can, launches begin while the one before them ends (kw_launch.early). */
+KW_DEVICE void kw_begin() {
+#if KW_HAS_TMA
+    kw_launch_wait();
+    kw_launch_next();
+#endif
+}
+
 /* --- walks: how the output pixels of an axis move over source pixels and taps; the rule is src/problem/view.h's kw_walk --- */
 typedef struct kw_walk {
     int pixels, out_start, out_step, src_start, src_step, taps, tap_src_step, tap_start, tap_step;

@@ -20,14 +20,6 @@
 #include "gpu/lib/resources.h"
 #include "gpu/lib/parts.h"
 
-/* Each thread, first of all: launches begin while the one before ends. */
-KW_DEVICE void kw_begin() {
-#if KW_HAS_TMA
-    kw_launch_wait();
-    kw_launch_next();
-#endif
-}
-
 /* --- lanes: each has a subtile of KW_LANE_PLANES planes --- */
 
 typedef struct kw_wave_coord {

@@ -20,6 +20,7 @@
 
 KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
     kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread(), rest = at / KW_WAVE;
+    kw_begin();
     if (at >= args.params.packed) return;
     int lane = (int)(at % KW_WAVE), n = (int)(rest % KW_REPEAT_N), depth = (int)(rest / KW_REPEAT_N % KW_DEPTHS);
     rest /= KW_REPEAT_N * KW_DEPTHS;
@@ -208,6 +209,7 @@ KW_DEVICE void kw_row_store(const kw_image *v, kw_position at, const float *part
 
 KW_KERNEL(kw_stage1, KW_THREADS) {
     KW_LDS(KW_DENSE_LDS_BYTES);
+    kw_begin();
     kw_position at = kw_position_of(&args, kw_block(), KW_COLS);
     kw_image image = kw_image_of(&args, at);
     int wave = kw_wave(), rows = KW_CEIL(kw_min(image.result_h - at.row, KW_TILE_H), KW_SIDE); /* of coords, at least 1 */

@@ -35,6 +35,7 @@ KW_DEVICE kw_u32 kw_slab_weight(const kw_gpu_args *a, kw_i64 slab, kw_i64 to, in
 
 KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
     kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread();
+    kw_begin();
     if (at >= args.params.packed) return;
     int lane = (int)(at % KW_WAVE), n = (int)(at / KW_WAVE % KW_REPEAT_N), step = (int)(at / (KW_WAVE * KW_REPEAT_N) % KW_STEPS), phase = 0;
     kw_i64 slab = at / (KW_WAVE * KW_REPEAT_N * KW_STEPS) * KW_SLAB;
@@ -138,6 +139,7 @@ KW_DEVICE void kw_result_store(const kw_image *v, kw_position at, const char *ld
 
 KW_KERNEL(kw_stage1, KW_THREADS) {
     KW_LDS(KW_GROUPED_LDS_BYTES);
+    kw_begin();
     kw_position at = kw_position_of(&args, kw_block(), KW_SRC_CHANNELS);
     kw_image image = kw_image_of(&args, at);
     int wave_col = kw_wave() % KW_WAVES_C * KW_COLS, coord = kw_wave() / KW_WAVES_C * (KW_REPEAT_M * KW_INST_M);

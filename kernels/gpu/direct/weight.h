@@ -103,6 +103,7 @@ KW_DEVICE void kw_sums_store(const kw_gpu_args *a, const kw_sums *sums, float *s
 
 KW_KERNEL(kw_stage0, KW_THREADS) {
     KW_LDS(KW_WEIGHT_LDS_BYTES);
+    kw_begin();
     kw_i64 part = kw_block() % args.params.parts;
     int channel = (int)(kw_block() / args.params.parts) * KW_SRC_CHANNELS, wave_c = kw_wave() / KW_WAVES_Q, wave_q = kw_wave() % KW_WAVES_Q;
     const kw_u32 *x = (const kw_u32 *)kw_lds + kw_wave_from(wave_c) * KW_X_PLANE;
@@ -141,6 +142,7 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
 
 KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
     KW_LDS(KW_PARTS_BYTES);
+    kw_begin();
     kw_parts_add(&args, kw_lds, (int)args.params.parts * KW_WAVES_Q);
 }
 

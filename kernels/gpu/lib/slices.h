@@ -43,10 +43,7 @@ KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
 KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
     kw_i64 at = kw_block() * KW_ADD_THREADS + kw_thread(), elements = args.params.elements;
     const kw_sum *from = (const kw_sum *)args.shared + at;
-#if KW_OVERLAP
-    kw_launch_wait();
-    kw_launch_next();
-#endif
+    kw_begin();
     if (at < elements) {
         int part = 1, splits = (int)args.params.splits;
         kw_sum sum = *from;

@@ -77,6 +77,7 @@ KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
 
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
+    kw_begin();
 #if KW_PERSISTENT
     for (int unit = (int)kw_block(); unit < (int)args.params.units; unit += (int)kw_blocks()) {
         kw_unit_run(&args, unit, kw_lds);
@@ -113,6 +114,7 @@ KW_DEVICE kw_stream kw_stream_of(const kw_gpu_args *a, const kw_view *view, kw_i
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
     kw_view view;
+    kw_begin();
     kw_tile_start(&view, &args, 0); /* all tiles have the same depth */
     kw_stream stream = kw_stream_of(&args, &view, kw_blocks());
     kw_i64 begin = kw_stream_begin(stream, kw_block()), end = kw_stream_begin(stream, kw_block() + 1);
@@ -152,6 +154,7 @@ KW_DEVICE kw_sum kw_parts_add(const kw_gpu_args *a, kw_i64 first, int second, in
 KW_NAMED_KERNEL(KW_STAGE_ADD, KW_THREADS) {
     kw_view view;
     kw_dst dst;
+    kw_begin();
     kw_tile_start(&view, &args, (int)kw_block());
     kw_stream stream = kw_stream_of(&args, &view, args.params.splits);
     kw_i64 begin = kw_block() * stream.each, end = begin + stream.each, first = begin * stream.blocks / stream.steps;

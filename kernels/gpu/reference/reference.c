@@ -276,6 +276,7 @@ KW_DEVICE void reference_store(const kw_gpu_args *a, char *result, kw_i64 index,
 }
 
 KW_KERNEL(kw_stage0, KW_REFERENCE_THREADS) {
+    kw_begin();
     for (kw_i64 index = kw_block() * KW_REFERENCE_THREADS + kw_thread(); index < args.params.elements;
          index += kw_blocks() * KW_REFERENCE_THREADS) {
         reference_store(&args,

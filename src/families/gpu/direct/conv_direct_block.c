@@ -100,6 +100,7 @@ static void launch_direct_weight(const kw_direct_block *b, const kw_problem *pro
     *launch = (kw_launch){.stages = 2,
                           .stage = {{cols * parts, false, (int32_t)b->threads},
                                     {kw_ceil_div(elements, KW_PARTS_SUMS(parts * b->waves_q)), false, KW_ADD_THREADS}}};
+    launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
     *kw_launch_params(launch, kw_direct_block_params) =
         (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .parts = parts, .units = units, .elements = elements};
     launch->shared_bytes = parts * b->waves_q * elements * (int64_t)sizeof(float);
@@ -129,6 +130,7 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
     *launch = (kw_launch){.stages = 2,
                           .stage = {{kw_ceil_div(packed, KW_PACK_THREADS), true, KW_PACK_THREADS}, {blocks, false, (int32_t)b.threads}}};
     launch->packed_bytes = packed * b.words * (int64_t)sizeof(uint32_t);
+    launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
     *kw_launch_params(launch, kw_direct_block_params) =
         (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .block_cols = cols, .packed = packed};
     launch->copied_bytes = 2 * (double)launch->packed_bytes;

@@ -78,7 +78,6 @@ static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_ta
     work->splits = splits;
     work->units = tiles * splits;
     work->to_workspace = workspace;
-    launch->early[0] = launch->early[1] = kw_mma_overlaps(mma);
     launch->cluster[0] = clusters ? kw_mma_cluster(mma) : 0;
     launch->stage[0].units = mma->persistent ? kw_min(resident, tiles * splits) : tiles * splits;
     if (workspace) {
@@ -144,6 +143,7 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, lanes = kw_max(1, target->lanes);
     int64_t resident = kw_max(1, target->units) * blocks_held(mma, target);
     *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(mma) * (int32_t)lanes}}};
+    launch->early[0] = launch->early[1] = kw_gpu_arch_has(mma->arch, KW_GPU_tma);
     *kw_launch_params(launch, kw_work_params) =
         (kw_work_params){.tile_rows = grid->tile_rows, .tile_cols = grid->tile_cols, .units = tiles, .elements = grid->elements};
     if (kw_mma_streams(mma)) {

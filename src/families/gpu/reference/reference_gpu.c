@@ -1,6 +1,7 @@
 /* reference_gpu.c: families conv.reference_gpu and gemm.reference_gpu: one thread an element of the result. They have no axes and no rules:
  * they serve every legal problem on every GPU, so that each request has an answer. The kernel text is kernels/gpu/reference/reference.c. */
 #include "base/math.h"
+#include "config/gpu_arch.h"
 #include "families/gpu/defines.h"
 #include "gpu/reference/args.h"
 #include "problem/tensors/filter.h"
@@ -15,6 +16,7 @@ static void launch_reference(const kw_config *config, const kw_problem *problem,
     int64_t elements = kw_problem_values(problem, kw_problem_result(problem));
     *launch =
         (kw_launch){.stages = 1, .stage = {{kw_min(kw_ceil_div(elements, KW_REFERENCE_THREADS), BLOCKS_MAX), false, KW_REFERENCE_THREADS}}};
+    launch->early[0] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
     *kw_launch_params(launch, kw_reference_gpu_params) = (kw_reference_gpu_params){
         .layout = problem->op == KW_GEMM ? (int64_t)problem->layout : problem->layout == KW_CHANNELS_FIRST,
         .elements = elements,
