@@ -27,21 +27,23 @@ static void ask_compiler(char found[600], kw_error *why, kw_backend_id backend) 
     }
 }
 
-static void visit_device(tour *t, const kw_backend *backend, int index, kw_device_entry *entry) {
+/* of_backend: what all its devices have. */
+static void visit_device(tour *t, const kw_backend *backend, int index, const kw_device_entry *of_backend) {
     char name[64], target[KW_TARGET_TEXT_MAX] = "";
     kw_error why = {0};
     kw_device *device = NULL;
+    kw_device_entry entry = *of_backend;
     snprintf(name, sizeof name, "%s:%d", kw_backend_name(backend), index);
-    entry->device = name;
+    entry.device = name;
     if (backend->open(&device, index, 0, &why)) {
-        entry->none = why.text;
+        entry.none = why.text;
     } else {
         kw_target_print(target, sizeof target, backend->target(device));
-        entry->target = target;
-        entry->about = backend->about ? backend->about(device) : "";
+        entry.target = target;
+        entry.about = backend->about ? backend->about(device) : "";
         t->count++;
     }
-    t->visit(t->user, entry);
+    t->visit(t->user, &entry);
     backend->close(&device);
 }
 

@@ -13,9 +13,10 @@ EVERY = ("32", "512")  # of the rows of tests that check kernels; the second for
 
 
 def checks(kernels, every):
-    """The environment of the tests: those that check kernels take each Nth row of theirs; counts of --coverage and what it says of them go
-    where they disturb nobody."""
-    return {"KW_CHECK_CACHE": str(kernels), "KW_CHECK_EVERY": every, "GCOV_PREFIX": "/tmp/counts", "GCOV_ERROR_FILE": "/dev/null"}
+    """The environment of the tests: those that check kernels take each Nth row of theirs, that of refused memory few points; counts of --coverage
+    and what it says of them go where they disturb nobody."""
+    return {"KW_CHECK_CACHE": str(kernels), "KW_CHECK_EVERY": every, "KW_MEMORY_POINTS": "6", "GCOV_PREFIX": "/tmp/counts",
+            "GCOV_ERROR_FILE": "/dev/null"}
 
 
 def _lines(tree, counts):

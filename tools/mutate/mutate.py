@@ -3,9 +3,9 @@
 
     tools/mutate/mutate.py c|cpu|gpu [--seed N] [--each N] [--rows LIST] [--only WORD] [--operators LIST] [--again LIST] [--jobs N] [--limit S] [--minutes N] [--folder DIR]
 
-c: the library's sources, sanitised as in CI. A build with --coverage says which tests run a line; those are run, the quickest first. A
-line that no test runs is "not run", which counts as a survivor. cpu, gpu: kernel texts, by the tests that check kernels, with KW_KERNELS
-naming a copy of kernels/. Each operator of operators.py gets --each sites, drawn by --seed. Everything happens in a copy of the tracked
+c: the library's sources. A build with --coverage says which tests run a line; those are run, the quickest first, and where all pass once
+more with the sanitisers of CI. A line that no test runs is judged by those that run its file; when they pass it is "not run", which counts as
+a survivor. cpu, gpu: kernel texts, by the tests that check kernels, with KW_KERNELS naming a copy of kernels/. Each operator of operators.py gets --each sites, drawn by --seed. Everything happens in a copy of the tracked
 files (--folder, by default build-mutate), and tests run in bubblewrap: the disk is read-only to a mutated program, but for a /tmp of its
 own. A mutant of equivalent.txt (file | operator | line | why) counts as neither, nor does one that is the same machine code as the text
 that it was made of; another is drawn in its place. The last line is the score; details stand in FOLDER/KIND.csv."""
@@ -22,14 +22,12 @@ import time
 
 import operators
 from coverage import checks, coverage
-from near import NearJudge
 from played import PlayedJudge
 from tree import ROOT, Sandbox, Tree
 
 HERE = pathlib.Path(__file__).resolve().parent
-BUDGET = 120  # seconds of tests for a mutant that none of them finds
-# Test programs that have what a sanitised program leaves out: a sanitizer's own allocator refuses nothing.
-PLAIN = ["test_memory"]
+BUDGET = 120  # seconds of tests for a mutant that none of them finds, and as many of sanitised ones
+SLOWER = 4  # what sanitisers make of a second
 COMPILED_IN = "kernels/cpu/reference"  # part of the library, which KW_KERNELS does not replace
 CHECKS = {"c": ["all"], "cpu": ["test_check", "test_epilogue_cpu", "test_row_groups"],
           "gpu": ["test_check_gpu", "gpu_pairs", "kernel_texts", "kwright"]}
@@ -58,44 +56,54 @@ def listed(path):
     return {tuple(word.strip() for word in line.split(" | ")[:3]) for line in lines}
 
 
-def covering(lines, name, number):
-    """The tests that run a line, each with how many lines of the file it runs. Of a line without code of its own, as of a statement's
-    second or a constant, those that run any of the file."""
-    of_file = lines.get(str(name), {})
-    names = of_file[number] if number in of_file else set().union(*of_file.values())
-    run = collections.Counter(test for tests in of_file.values() for test in tests)
-    return {name: run[name] for name in names}
+class SourceJudge:
+    """Of the library's sources: by the tests that run a line, first those that run much of the file in little time; what they let pass by the same
+    tests with sanitisers, of which is built what is asked."""
 
+    def __init__(self, tree, sanitised, lines, tests, folder, jobs):
+        self.tree, self.sanitised, self.lines, self.folder, self.jobs = tree, sanitised, lines, folder, jobs
+        self.tests = [test for test in tests if test.seconds >= 0]
 
-def judge_c(tree, lines, tests, folder, name, number, jobs):
-    """The verdict on the mutant that stands in the tree."""
-    if not tree.compile(name):
-        return "does not compile"
-    names = covering(lines, name, number)
-    # First those that run much of the file in little time.
-    chosen = sorted((test for test in tests if test.name in names), key=lambda test: (test.seconds + 1) / names[test.name])
-    if not chosen:
-        return "not run"
-    # What a mutated program leaves among the compiled kernels is for no other.
-    kernels, linked = folder / "kernels-mutated", set()
-    shutil.rmtree(kernels, ignore_errors=True)
-    subprocess.run(["cp", "-a", folder / "kernels-cache", kernels], check=True)
-    failed = Sandbox(folder, [kernels]).first_failure(chosen, jobs, lambda test: 30 + 10 * test.seconds, lambda test: checks(kernels, test.every),
-                                                      lambda test: tree.link(test, linked), BUDGET)
-    return "killed by " + failed if failed else "survived"
+    def covering(self, name, number):
+        """The tests that run a line, the best first, and whether any does. Of a line that none runs, or that has no code of its own, as a
+        statement's second or a constant, those that run any of the file: a child that ends without a word leaves no counts."""
+        of_file = self.lines.get(str(name), {})
+        names = of_file.get(number) or set().union(*of_file.values())
+        covers = collections.Counter(test for tests in of_file.values() for test in tests)
+        chosen = sorted((test for test in self.tests if test.name in names), key=lambda test: (test.seconds + 1) / covers[test.name])
+        return chosen, bool(chosen and of_file.get(number, True))
 
+    def _failure(self, tree, tests, slower):
+        # What a mutated program leaves among the compiled kernels is for no other.
+        kernels, linked = self.folder / "kernels-mutated", set()
+        shutil.rmtree(kernels, ignore_errors=True)
+        subprocess.run(["cp", "-a", self.folder / "kernels-cache", kernels], check=True)
+        return Sandbox(self.folder, [kernels]).first_failure(tests, self.jobs, lambda test: slower * (30 + 10 * test.seconds),
+                                                             lambda test: checks(kernels, test.every), lambda test: tree.link(test, linked), BUDGET)
 
-def plain_failure(plain, tests, folder):
-    """Of PLAIN's tests on what stands in the tree."""
-    linked = set()
-    return Sandbox(folder).first_failure(tests, 1, lambda _: 600, lambda _: {"KW_MEMORY_POINTS": "6"}, lambda test: plain.link(test, linked))
+    def _sanitised_failure(self, tests, name, text):
+        """Of tests that pass there without the mutant."""
+        tests = [test for test in tests if test.seconds < BUDGET]
+        if not self.sanitised.make(*{target for test in tests for target in self.sanitised.programs(test)}):
+            sys.exit("the unchanged tree does not build: ninja -C " + str(self.sanitised.build))
+        with self.sanitised.mutant(name, text):
+            failed = self._failure(self.sanitised, tests, SLOWER) if self.sanitised.compile(name) else None
+        if failed and self._failure(self.sanitised, [test for test in tests if test.name == failed.split()[0]], SLOWER):
+            return self._sanitised_failure([test for test in tests if test.name != failed.split()[0]], name, text)
+        return failed + ", sanitised" if failed else None
 
-
-def judge_plain(plain, tests, folder, name, text):
-    """Of a mutant that the sanitised tests let pass, by a build that is not sanitised."""
-    with plain.mutant(name, text):
-        failed = plain_failure(plain, tests, folder) if plain.compile(name) else None
-    return "killed by " + failed if failed else "survived"
+    def verdict(self, name, number, text):
+        """On this text of the file."""
+        chosen, is_run = self.covering(name, number)
+        with self.tree.mutant(name, text):
+            if not self.tree.compile(name):
+                return "does not compile"
+            failed = self._failure(self.tree, chosen, 1)
+            code = None if failed else self.tree.code(name)
+        if not failed and code == self.tree.code(name):
+            return "the same code"
+        failed = failed or (self._sanitised_failure(chosen, name, text) if self.sanitised else None)
+        return "killed by " + failed if failed else f"survived {len(chosen)} tests" if is_run else "not run"
 
 
 class KernelJudge:
@@ -134,7 +142,7 @@ def main():
     words.add_argument("--again", type=pathlib.Path, help="the mutants of this list of survivors (file | operator | line) instead of drawn ones")
     words.add_argument("--jobs", type=int, default=os.cpu_count())
     words.add_argument("--limit", type=float, default=240, help="c: tests that take longer than so many seconds are left out (240)")
-    words.add_argument("--near", type=float, default=0, help="c: without sanitisers and coverage, by the tests nearest to the file, for so many seconds")
+    words.add_argument("--plain", action="store_true", help="c: without the second judgement, by sanitisers, for a machine that has no hour for them")
     words.add_argument("--kernels", type=int, default=36, help="gpu: a mutant survives when so many kernels that it changes are right (36)")
     words.add_argument("--seconds", type=float, default=300, help="gpu: or those that could be played in so many seconds (300)")
     words.add_argument("--minutes", type=float, default=1e9, help="ends before the next mutant after so long")
@@ -142,24 +150,15 @@ def main():
     asked = words.parse_args()
     folder = asked.folder.resolve()
     folder.mkdir(parents=True, exist_ok=True)
-    is_c, is_near = asked.kind == "c" and not asked.near, asked.kind == "c" and asked.near > 0
-    plain = Tree(folder, False, asked.jobs)
-    tree = Tree(folder, True, asked.jobs) if is_c else plain
-    for built, targets in ((plain, PLAIN if is_c else CHECKS[asked.kind]), (tree, ["all"] if is_c else [])):
-        if targets and not built.make(*targets):
-            sys.exit("the unchanged tree does not build: ninja -C " + str(built.build))
-    tests, lines, kernels = tree.tests(), {}, folder / "kernels-cache"
+    is_c = asked.kind == "c"
+    tree = Tree(folder, "counted" if is_c else "release", asked.jobs)
+    if not tree.make(*CHECKS[asked.kind]):
+        sys.exit("the unchanged tree does not build: ninja -C " + str(tree.build))
+    tests, kernels = tree.tests(), folder / "kernels-cache"
     kernels.mkdir(mode=0o700, exist_ok=True)
-    plain_tests = [test for test in plain.tests() if test.name in PLAIN] if is_c else []
     if is_c:
         lines = coverage(tree, tests, folder, kernels, asked.jobs, asked.limit)
-        tests = [test for test in tests if test.seconds >= 0]
-        failed = plain_failure(plain, plain_tests, folder)
-        if failed:
-            print(f"{failed} does not pass in the sandbox; {PLAIN} are left out", file=sys.stderr)
-            plain_tests = []
-    elif is_near:
-        judge = NearJudge(tree, tests, folder, kernels, asked.near)
+        judge = SourceJudge(tree, None if asked.plain else Tree(folder, "sanitised", asked.jobs), lines, tests, folder, asked.jobs)
     elif asked.kind == "gpu":
         judge = PlayedJudge(tree, folder, kernels, asked.kernels, asked.seconds)
     else:
@@ -185,17 +184,14 @@ def main():
                 line = text.split("\n")[number - 1].strip()
                 if (str(name), operator, line) in known or again and (str(name), operator, line) not in again:
                     continue
-                mutated, code = operators.mutated(text, match, replacement), None
-                if is_near:
-                    verdict = judge.verdict(name, mutated)
+                mutated = operators.mutated(text, match, replacement)
+                if is_c:
+                    verdict = judge.verdict(name, number, mutated)
                 else:
                     with tree.mutant(name, mutated):
-                        verdict = judge_c(tree, lines, tests, folder, name, number, asked.jobs) if is_c else judge.verdict(name, number)
-                        code = tree.code(name) if is_c and verdict in ("survived", "not run") else None
-                if code and code != tree.code(name):
-                    verdict, code = verdict if verdict == "not run" else judge_plain(plain, plain_tests, folder, name, mutated), None
-                if verdict in ("does not compile", "the same code", "not played") or code:
-                    passed_over[verdict if not code else "the same code"] += 1
+                        verdict = judge.verdict(name, number)
+                if verdict in ("does not compile", "the same code", "not played"):
+                    passed_over[verdict] += 1
                     continue
                 taken += 1
                 kind = verdict if verdict == "not run" else verdict.split()[0]

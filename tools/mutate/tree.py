@@ -75,22 +75,24 @@ class Sandbox:
 
 
 class Tree:
-    """A copy of the tracked files with a build of its own: a release, or one that is sanitised as CI's and counts its lines; that is optimised a
-    little, for the tests take half the time then."""
+    """A copy of the tracked files with a build of its own: a release; one that counts its lines, which is optimised a little, for the tests take half
+    the time then; or one that is sanitised as CI's."""
 
-    def __init__(self, folder, is_counted, jobs):
+    FLAGS = {"release": ["-DCMAKE_BUILD_TYPE=Release"],
+             # The seed makes the same object of the same text, so that what is built again counts as the same.
+             "counted": ["-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_C_FLAGS_DEBUG=-O1",
+                         "-DCMAKE_C_FLAGS=--coverage -frandom-seed=1 -Wno-format-truncation -Wno-maybe-uninitialized"],
+             "sanitised": ["-DCMAKE_BUILD_TYPE=Debug", "-DKW_SANITIZE=address,undefined"]}
+
+    def __init__(self, folder, kind, jobs):
         self.jobs = jobs
-        self.root, self.build = folder / "tree", folder / ("coverage" if is_counted else "release")
+        self.root, self.build = folder / "tree", folder / kind
         for name in filter(None, run("git", "ls-files", cwd=ROOT).split("\n")):
             to = self.root / name
             to.parent.mkdir(parents=True, exist_ok=True)
             if not to.exists() or to.read_bytes() != (ROOT / name).read_bytes():
                 shutil.copy(ROOT / name, to)
-        flags = ["-DCMAKE_BUILD_TYPE=Release"]
-        if is_counted:
-            # The seed makes the same object of the same text, so that what is built again counts as the same.
-            flags = ["-DCMAKE_BUILD_TYPE=Debug", "-DKW_SANITIZE=address,undefined", "-DCMAKE_C_FLAGS_DEBUG=-O1",
-                     "-DCMAKE_C_FLAGS=--coverage -frandom-seed=1 -Wno-format-truncation -Wno-maybe-uninitialized"]
+        flags = list(self.FLAGS[kind])
         if shutil.which("ld.lld"):
             flags += ["-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=lld", "-DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=lld"]
         if shutil.which("ccache"):
@@ -135,9 +137,8 @@ class Tree:
                 made.write_bytes(content)
 
     def code(self, name):
-        """The file's code as a release would have it, without what sanitises and counts."""
-        command = [word for word in shlex.split(self._compilations[str(self.root / name)][0])
-                   if word not in ("--coverage", "-O1") and not word.startswith("-fsanitize")]
+        """The file's code as a release would have it, without what counts."""
+        command = [word for word in shlex.split(self._compilations[str(self.root / name)][0]) if word not in ("--coverage", "-O1")]
         command[command.index("-o") + 1] = "/dev/stdout"
         return subprocess.run(command[:-2] + ["-O2", "-S"] + command[-1:], cwd=self.build, capture_output=True, check=True).stdout
 

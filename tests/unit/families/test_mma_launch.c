@@ -156,6 +156,48 @@ static void rows_of_any_length_are_copied_first(void **state) {
     }
 }
 
+/* Backward data whose operands are copied first: a row of the product is a spot of pixels, as large as takes the fewest steps while its channels
+ * fit the columns of a tile of 128x128. Spots of 4x4 pixels meet 6 x 6 positions of y and make 32 tiles of 512, those of 2x2 pixels 4 x 4 and
+ * 128; with a stride of 2 half as many positions, and with channels that fill the columns a spot is one pixel. */
+static void few_channels_are_gathered_in_spots_of_pixels(void **state) {
+    (void)state;
+    static const struct {
+        const char *problem;
+        int64_t tile_rows, tile_cols, steps;
+        int32_t spot; /* pixels of y from one to the next */
+    } cases[] = {
+        {"conv_bwd_data bf16 nhwgc n64 c8 k64 i32x32 f3x3 p1x1", 32, 1, 6 * 6, 4},
+        {"conv_bwd_data bf16 nhwgc n64 c32 k64 i32x32 f3x3 p1x1", 128, 1, 4 * 4, 2},
+        {"conv_bwd_data bf16 nhwgc n64 c128 k64 i32x32 f3x3 p1x1", 512, 1, 3 * 3, 1},
+        {"conv_bwd_data bf16 nhwgc n64 c256 k64 i32x32 f3x3 p1x1", 512, 2, 3 * 3, 1},
+        {"conv_bwd_data bf16 nhwgc n64 c8 k64 i32x32 f3x3 p1x1 s2x2", 32, 1, 3 * 3, 2},
+        {"conv_bwd_data bf16 nhwgc n64 c8 k129 i32x32 f3x3 p1x1 s2x2", 32, 1, 3 * 3 * 3, 2},
+    };
+    const kw_target *target = &kw_gpu_arch_find("sm_90")->typical;
+    kw_config config;
+    kw_error err = {0};
+    assert_ok(kw_config_parse(&config,
+                              "conv.igemm conv_bwd_data bf16 ndim=2 tile_m=128 tile_n=128 tile_k=64 wave_m=8 wave_n=1 wave_k=1 inst_m=64 "
+                              "inst_n=128 inst_k=16 pipe=cooperative sched=intrawave epi=cshuffle vec_a=1 vec_b=1 vec_c=1 stages=4 merge=1 "
+                              "wave_groups=1 split_image=0 explicit=0 two_stage=0 spec=default streamk=off persistent=1 split_k=1 index=32",
+                              &err),
+              &err);
+    kw_mma mma = kw_mma_read(&config, target);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem = problem_of(cases[i].problem);
+        kw_launch launch;
+        assert_ok(kw_config_fits(&config, &problem, target, &err), &err);
+        kw_mma_grid grid = kw_mma_image_grid(&mma, &problem);
+        if (grid.tile_rows != cases[i].tile_rows || grid.tile_cols != cases[i].tile_cols || grid.steps != cases[i].steps) {
+            fail_msg("%s: %lld x %lld tiles of %lld steps", cases[i].problem, (long long)grid.tile_rows, (long long)grid.tile_cols,
+                     (long long)grid.steps);
+        }
+        config.family->launch(&config, &problem, target, &launch);
+        assert_int_equal(launch.map[0].step[0], cases[i].spot);
+        assert_int_equal(launch.map[0].step[1], cases[i].spot);
+    }
+}
+
 /* stages: of each, x w y where a tensor is turned, X W Y back from its copy, . of the kernel's own. */
 static void channels_first_are_turned_around_the_kernel(void **state) {
     (void)state;
@@ -234,9 +276,9 @@ static void coarse_products_say_how_coarse_they_are(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_problem_is_refused_with_its_reason),    cmocka_unit_test(blocks_and_workspace_are_those_of_the_product),
-        cmocka_unit_test(rows_of_any_length_are_copied_first),     cmocka_unit_test(channels_first_are_turned_around_the_kernel),
-        cmocka_unit_test(coarse_products_say_how_coarse_they_are),
+        cmocka_unit_test(a_problem_is_refused_with_its_reason),        cmocka_unit_test(blocks_and_workspace_are_those_of_the_product),
+        cmocka_unit_test(rows_of_any_length_are_copied_first),         cmocka_unit_test(few_channels_are_gathered_in_spots_of_pixels),
+        cmocka_unit_test(channels_first_are_turned_around_the_kernel), cmocka_unit_test(coarse_products_say_how_coarse_they_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
