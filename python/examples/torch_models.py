@@ -146,7 +146,7 @@ def main():
             model = model.to(memory_format=form)
         model, example = model.to(said.device, TYPES[said.dtype]), example.to(said.device, TYPES[said.dtype])
         model.train(said.mode == "training")
-        before = model(example)
+        before = model(example).detach()
         with kwt.plan_mode(said.plans):
             report = kwt.optimize(model, example, mode=said.mode, turns=said.turns, graphs=said.graphs, budget_s=said.budget)
         with torch.no_grad() if said.mode == "inference" else torch.enable_grad():

@@ -9,6 +9,7 @@ from torch import nn
 from torch.nn.utils import prune
 
 import kernelwright.torch as kwt
+from kernelwright import Error
 from kernelwright.torch import _optimize
 from kernelwright.torch._race import Race, race
 
@@ -84,9 +85,12 @@ def test_graphs_are_of_gpus(won):
     assert not report.kept and {row.why for row in report.rows} == {"lies on device cpu, which has no CUDA graphs"}
 
 
-def test_what_fails_leaves_the_model_as_it_was(won, monkeypatch):
+@pytest.mark.parametrize("wrong", [RuntimeError, Error])
+def test_what_fails_leaves_the_model_as_it_was(won, monkeypatch, wrong):
+    """What is ours is told by the report, all else comes out."""
+
     def fails(*_):
-        raise RuntimeError("no whole model here")
+        raise wrong("no whole model here")
 
     decide = _optimize._decide
 
@@ -97,8 +101,12 @@ def test_what_fails_leaves_the_model_as_it_was(won, monkeypatch):
 
     monkeypatch.setattr(_optimize, "_decide", decides)
     m = model().eval()
-    with pytest.raises(RuntimeError, match="no whole model"):
-        kwt.optimize(m, X)
+    if wrong is Error:
+        report = kwt.optimize(m, X)
+        assert not report.kept and report.why == "The whole model: no whole model here; all is undone." and not any(row.taken for row in report.rows)
+    else:
+        with pytest.raises(RuntimeError, match="no whole model"):
+            kwt.optimize(m, X)
     assert kwt.restore(m) == 0
 
 

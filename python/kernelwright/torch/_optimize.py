@@ -426,7 +426,8 @@ def optimize(
     turns : int
         Of each race.
     graphs : bool
-        Race replays of CUDA graphs, for a model that is run by them: what the host does for a call counts for nothing then.
+        Race replays of CUDA graphs, for a model that is run by them: what the host does for a call counts for nothing then. As PyTorch asks of
+        whoever captures gradients, no result of an earlier run with gradients may be alive.
     filter_fn : callable, optional
         Given a layer's name and module; false leaves it alone.
 
@@ -499,14 +500,17 @@ def _decide(model: nn.Module, example: tuple[Any, ...], training: bool, turns: i
         return torch.autograd.grad(_loss(model(*example)), parameters, allow_unused=True)
 
     device = sites[0].kind[1]
-    r = report.model = race(lambda: run(True), lambda: run(False), device, 3 * turns, sites[0].graphs)
-    report.kept = r.is_won(0)
+    try:
+        r = report.model = race(lambda: run(True), lambda: run(False), device, 3 * turns, sites[0].graphs)
+        report.kept = r.is_won(0)
+        times = f"{r.theirs_ns / 1e6:.2f} ms before, {r.ours_ns / 1e6:.2f} ms after, ratio of turns {r.ratio:.3f}, noise {r.noise:.3f}"
+        kept = f"{len(sites)} layers are replaced" if report.kept else "all is undone, for the whole is not faster by more than noise"
+        report.why = f"The whole model: {times}; {kept}."
+    except Error as error:
+        report.why = f"The whole model: {error}; all is undone."
     for site in sites:
         site.on = True
         if not report.kept:
             site.remove()
     for row in report.rows if not report.kept else []:
         row.taken, row.why = False, f"{row.why}; undone with the whole" if row.taken else row.why
-    times = f"{r.theirs_ns / 1e6:.2f} ms before, {r.ours_ns / 1e6:.2f} ms after, ratio of turns {r.ratio:.3f}, noise {r.noise:.3f}"
-    kept = f"{len(sites)} layers are replaced" if report.kept else "all is undone, for the whole is not faster by more than noise"
-    report.why = f"The whole model: {times}; {kept}."

@@ -13,6 +13,8 @@ from typing import Any
 
 import torch
 
+from .._errors import Error
+
 TURN_NS = 4_000_000  # the shortest turn; shorter calls are repeated
 
 
@@ -49,8 +51,11 @@ def _replayed(call: Callable[[], Any], device: torch.device) -> Callable[[], Any
             call()
     now.wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        results = call()
+    try:
+        with torch.cuda.graph(graph):
+            results = call()
+    except RuntimeError as error:  # of CUDA: several lines
+        raise Error(f"no CUDA graph captures it: {str(error.__context__ or error).splitlines()[0]}; results of earlier runs with gradients may not be alive") from error
 
     def replay() -> Any:
         graph.replay()
