@@ -7,8 +7,8 @@ return {
         return {
             isa = arch.isa,
             math = (include "tables/isa").maths(arch, dtype),
-            tile_h = { 1, 2 },
-            tile_w = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28, 32, 48, 64 },
+            tile_h = { 1, 2, 3, 4, 5 },
+            tile_w = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28, 32, 48, 64 },
             vecs = { 1, 2, 3, 4 },
             band = { 0, 4 },
             edge = { "skip", "pad" },
@@ -20,8 +20,8 @@ return {
         { "fewer than 7 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_h * c.tile_w * c.vecs >= 7
         end },
-        { "tiles of two rows are for images whose rows are short", function(c, arch)
-            return c.tile_h == 1 or c.tile_w <= 7
+        { "tiles of two rows are for images whose rows are short, taller ones for those of one or two columns", function(c, arch)
+            return c.tile_h == 1 or c.tile_w <= (c.tile_h == 2 and 7 or 2)
         end },
         { "with bands of four rows the edge is left as it compiles fastest", function(c, arch)
             return c.band == 0 or c.edge == "pad"
