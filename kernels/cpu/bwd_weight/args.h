@@ -11,11 +11,15 @@ enum { KW_BOX_N, KW_BOX_D, KW_BOX_H, KW_BOX_W };
 typedef struct kw_bwd_weight_params {
     kw_i64 box[4];             /* output pixels of a box, by axis */
     kw_i64 copy_y_at, sums_at; /* bytes of thread memory */
-    kw_i64 chunk;              /* math=amx: pixel pairs of a tile register */
-    kw_i64 flat;               /* math=amx, 1: a filter of 1, whose pixels are all one row */
+    int chunk;                 /* math=amx: pixel pairs of a tile register */
+    int flat;                  /* math=amx, 1: a filter of 1, whose pixels are all one row */
+    int slabs, parts;          /* units of stage 0: so many even shares of the tiles (0: each one) for each of so many of the boxes */
 } kw_bwd_weight_params;
 
 KW_PARAMS_FIT(kw_bwd_weight_params);
+
+/* Units at most by which the sums of parts are added. */
+#define KW_BWD_WEIGHT_SUMS 64
 
 /* Sums of a tile of so many spread channels by so many in vectors, as fp32. */
 #define KW_BWD_WEIGHT_TILE_BYTES(tile, width) (4 * (tile) * (width))

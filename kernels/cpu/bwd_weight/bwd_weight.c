@@ -1,9 +1,10 @@
 /* bwd_weight.c: dense backward weight, channels last: dw[k][tap][c] = sum over pixels of x[pixel moved by the tap][c] * y[pixel][k].
  *
  * Both factors are contiguous in their channels, so nothing is transposed: one tensor's channels are spread one by one, the other's fill
- * the lanes. A unit is one tile of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by
- * box (images, depth, rows, columns), so that a box stays in the second-level cache for all units of the thread; sums of unfinished units
- * wait in shared memory. KW_OWN: what is said of a group is done for a vector of output channels, whatever groups they are of, and the
+ * the lanes. A tile is of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by
+ * box (images, depth, rows, columns), so that a box stays in the second-level cache for all tiles of the thread; sums of unfinished tiles
+ * wait in shared memory. A unit is a slab of tiles: who works on one copies what its tiles read. Where params.parts, a unit has some of the
+ * boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is done for a vector of output channels, whatever groups they are of, and the
  * copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32
  * or as bf16 pairs; where it is 2, of x alone. math=amx has y's channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row, are
  * worked on as channels. */
@@ -37,11 +38,11 @@ typedef struct side {
     kw_i64 block, low[4], count[4], step[4];
 } side;
 
-/* The units of one group that a thread works on. */
+/* The tiles of one group that a thread works on. */
 typedef struct share {
     const kw_kernel_args *args;
-    kw_i64 group, first, last; /* units, counted within the group */
-    kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
+    kw_i64 part, group, first, last; /* tiles, counted within the group */
+    kw_i64 c, k, taps;               /* as tiles see them: with KW_MERGE, c is a filter row's */
     kw_i64 v_blocks, b_blocks;
     kw_i64 in[4], out[4], stride[4], pad[4], dilation[4], reach[4]; /* by axis; reach: from the first to the last tap */
     kw_i64 low[4], high[4];                                         /* output pixels of the box */
@@ -361,10 +362,26 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
     if (empty) job->count[0] = 0;
 }
 
-/* A unit, and the units after it that differ in the broadcast side's block only. */
+/* A tile, and the tiles after it that differ in the broadcast side's block only. */
 typedef struct place {
     kw_i64 tap, v_block, b_block;
 } place;
+
+KW_INLINE place place_of(const share *s, kw_i64 tile) {
+    kw_i64 row = tile / s->b_blocks;
+    return (place){row % s->taps, row / s->taps, tile - row * s->b_blocks};
+}
+
+KW_INLINE kw_i64 tiles_of_group(const share *s) { return s->v_blocks * s->b_blocks * s->taps; }
+KW_INLINE kw_i64 tiles_of(const share *s) {
+    const kw_kernel_args *a = s->args;
+    return tiles_of_group(s) * (KW_OWN ? ceil_div(a->groups * a->k, KW_LANES) : a->groups);
+}
+
+/* Where the sums of the share's group wait. */
+KW_INLINE char *waiting_of(const share *s, kw_i64 part) {
+    return s->args->shared + (part * tiles_of(s) + s->group * tiles_of_group(s)) * KW_TILE_BYTES;
+}
 
 #if KW_EPILOGUE
 /* The sums of one k and count of c from c on, or of a vector of them. */
@@ -415,11 +432,11 @@ static int is_whole(const share *s, const place *at, kw_weight_job *job) {
     return 0;
 }
 
-/* The share's units of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
+/* The share's tiles of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
 static void sum_box(const share *s, char *waiting, char *spill, const int ends[2]) {
     for (kw_i64 unit = s->first; unit < s->last;) {
         kw_i64 row = unit / s->b_blocks, end = kw_min(s->last, (row + 1) * s->b_blocks);
-        place at = {row % s->taps, row / s->taps, unit - row * s->b_blocks};
+        place at = place_of(s, unit);
         kw_weight_job pixels;
         set_pixels(&pixels, s, at.tap);
         pixels.v += KW_LANES_C ? x_offset(s, at.v_block) : y_offset(s, at.v_block);
@@ -442,12 +459,13 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
 static void sum_share(share *s, char *memory) {
     const kw_kernel_args *a = s->args;
     const kw_i64 *box = a->params.box;
-    char *waiting = a->shared + s->group * s->v_blocks * s->b_blocks * s->taps * KW_TILE_BYTES;
-    kw_i64 boxes[4], count = 1;
+    char *waiting = waiting_of(s, s->part);
+    kw_i64 boxes[4], count = 1, parts = a->params.parts;
     for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
         count *= boxes[axis] = ceil_div(s->out[axis], box[axis]);
-    for (kw_i64 i = 0; i < count; i++) {
-        const int ends[2] = {i == 0, i == count - 1};
+    kw_i64 first = s->part * count / parts, last = (s->part + 1) * count / parts;
+    for (kw_i64 i = first; i < last; i++) {
+        const int ends[2] = {i == first, parts == 1 && i == count - 1};
         kw_i64 rest = i;
         for (int axis = KW_BOX_W; axis >= KW_BOX_N; axis--) {
             s->low[axis] = rest % boxes[axis] * box[axis];
@@ -459,8 +477,7 @@ static void sum_share(share *s, char *memory) {
     }
 }
 
-/* Units run over groups, blocks of the vector side, taps, blocks of the broadcast side. */
-static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+static share share_of(const kw_kernel_args *a) {
     kw_i64 taps = a->filter[0] * a->filter[1];
     share s = {.args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps : taps * a->filter[2]};
     s.in[KW_BOX_N] = s.out[KW_BOX_N] = a->n;
@@ -479,22 +496,67 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
         for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
             s.in[axis] = s.out[axis] = axis == KW_BOX_W ? pixels : 1;
     }
-    kw_amx_begin(a->params.chunk);
 #endif
     s.v_blocks = KW_OWN ? 1 : ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
     s.b_blocks = ceil_div(KW_LANES_C ? s.k : s.c, KW_TILE);
-    kw_i64 units = s.v_blocks * s.taps * s.b_blocks;
-    for (kw_i64 unit = begin; unit < end; unit = s.group * units + s.last) {
-        s.group = unit / units;
-        s.first = unit - s.group * units;
-        s.last = kw_min(end - s.group * units, units);
-        if (KW_OWN) s.k = kw_min(KW_LANES, a->groups * a->k - s.group * KW_LANES);
-        sum_share(&s, memory);
+    return s;
+}
+
+/* Puts the tiles from tile on, to the end of their group, into the share; gives the tile behind them. */
+static kw_i64 take_group(share *s, kw_i64 tile, kw_i64 end) {
+    const kw_kernel_args *a = s->args;
+    kw_i64 tiles = tiles_of_group(s);
+    s->group = tile / tiles;
+    s->first = tile - s->group * tiles;
+    s->last = kw_min(end - s->group * tiles, tiles);
+    if (KW_OWN) s->k = kw_min(KW_LANES, a->groups * a->k - s->group * KW_LANES);
+    return s->group * tiles + s->last;
+}
+
+/* Tiles run over groups, blocks of the vector side, taps, blocks of the broadcast side. */
+static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
+    share s = share_of(a);
+    kw_i64 tiles = tiles_of(&s), slabs = a->params.slabs ? a->params.slabs : tiles;
+#if KW_MATH == 3
+    kw_amx_begin(a->params.chunk);
+#endif
+    for (kw_i64 unit = begin, next; unit < end; unit = next) {
+        s.part = unit / slabs;
+        next = kw_min(end, (s.part + 1) * slabs);
+        kw_i64 tile = (unit - s.part * slabs) * tiles / slabs, last = (next - s.part * slabs) * tiles / slabs;
+        while (tile < last) {
+            tile = take_group(&s, tile, last);
+            sum_share(&s, memory);
+        }
     }
 #if KW_MATH == 3
     KW_AMX_END();
 #endif
 }
+
+#if KW_MATH == 3
+/* Adds what the parts have of each tile. Units are slabs. */
+static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
+    share s = share_of(a);
+    kw_i64 tiles = tiles_of(&s), units = kw_min(tiles, KW_BWD_WEIGHT_SUMS), tile = begin * tiles / units, last = end * tiles / units;
+    kw_i64 parts = a->params.parts;
+    char *spill = memory + a->params.sums_at;
+    while (tile < last) {
+        tile = take_group(&s, tile, last);
+        for (kw_i64 i = s.first; i < s.last; i++) {
+            place at = place_of(&s, i);
+            for (kw_i64 byte = 0; byte < KW_TILE_BYTES; byte += KW_VECTOR) {
+                kw_vf sum = kw_load(waiting_of(&s, 0) + i * KW_TILE_BYTES + byte);
+                for (kw_i64 part = 1; part < parts; part++)
+                    sum += kw_load(waiting_of(&s, part) + i * KW_TILE_BYTES + byte);
+                kw_put(spill + byte, sum);
+            }
+            store_sums(&s, &at, spill);
+        }
+    }
+}
+#define KW_GRADIENT_SUMS 1
+#endif
 
 #define KW_GRADIENT 1
 #include "cpu/lib/reorder.h"

@@ -4,11 +4,12 @@
  *
  * A turn is some images of some groups: they are turned into a copy that stays in the thread's cache, the kernel runs on the copy as on a
  * problem of its own, and what it wrote is turned back. Where there are too few turns for the threads, whole tensors are turned in stages
- * of their own. Weights are turned once, when they are packed. KW_GRADIENT: the text makes weight gradients. */
+ * of their own. Weights are turned once, when they are packed. KW_GRADIENT: the text makes weight gradients; where KW_GRADIENT_SUMS, in two
+ * stages if tensors are channels last. */
 #if !KW_CHANNELS_FIRST
 
 void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { own_stage0(a, begin, end, memory); }
-#ifndef KW_GRADIENT
+#if !defined(KW_GRADIENT) || defined(KW_GRADIENT_SUMS)
 void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { own_stage1(a, begin, end, memory); }
 #endif
 

@@ -14,6 +14,7 @@ typedef struct kw_bwd_weight {
     bool lanes_c; /* the channels of x fill the vectors, not those of y */
     bool merge;   /* the taps of a filter row and the channels are worked on as channels */
     bool amx;     /* by tile registers */
+    bool parted;  /* boxes may be shared out, where sums are few beside what is copied, and a second stage adds them */
     bool own;     /* in place of a group, a vector of y's channels, whatever groups they are of; implies copy, vecs 1 and not lanes_c */
 } kw_bwd_weight;
 

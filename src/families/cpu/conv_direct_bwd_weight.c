@@ -180,13 +180,17 @@ static int64_t y_bytes(const shape *s, const int64_t box[4]) {
     return box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * (s->dp ? pairs_of(s, box[KW_BOX_W]) : box[KW_BOX_W]) * s->y_pixel;
 }
 
-/* Whether a box's bytes stay within the budget; in floating point, for the first box tried is the whole problem. */
-static bool within(const shape *s, const kw_conv_dims *d, const int64_t box[4], int64_t budget) {
+/* A box's bytes; in floating point, for the first box tried is the whole problem. */
+static double box_bytes(const shape *s, const kw_conv_dims *d, const int64_t box[4]) {
     double x = (double)source_reach(s, d, 0, box[KW_BOX_D]) * (double)source_reach(s, d, 1, box[KW_BOX_H]) *
                (double)source_reach(s, d, 2, box[KW_BOX_W]) * (double)s->x_pixel;
     double y = (double)box[KW_BOX_D] * (double)box[KW_BOX_H] * (s->dp ? (double)pairs_of(s, box[KW_BOX_W]) : (double)box[KW_BOX_W]) *
                (double)s->y_pixel;
-    return (double)box[KW_BOX_N] * (x + y) <= (double)budget;
+    return (double)box[KW_BOX_N] * (x + y);
+}
+
+static bool within(const shape *s, const kw_conv_dims *d, const int64_t box[4], int64_t budget) {
+    return box_bytes(s, d, box) <= (double)budget;
 }
 
 /* The largest even share of the problem within the budget, narrowed on the outermost axes first. */
@@ -209,17 +213,37 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
     return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
+/* Shares of the boxes: their sums, as fp32, take at most a quarter of what is copied. They depend on the problem alone, and so do the bits of
+ * results. */
+static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums) {
+    enum { PARTS_MOST = 16 };
+    double most = box_bytes(s, d, s->out) / (4.0 * (double)sums);
+    return !how->parted || most < 2 ? 1 : most < PARTS_MOST ? (int64_t)most : PARTS_MOST;
+}
+
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
                           kw_launch *launch) {
     shape s = shape_of(how, config, problem);
     const kw_conv_dims *d = &s.dims;
     int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile, width), box[4], boxes = 1;
-    choose_box(&s, d, how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2), box);
-    *launch = (kw_launch){.stages = 1, .stage = {{.units = s.groups * s.taps * s.x_blocks * s.y_blocks}}};
+    int64_t tiles = s.groups * s.taps * s.x_blocks * s.y_blocks, parts = parts_wanted(how, &s, d, tiles * tile_bytes);
+    int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2);
+    double share = box_bytes(&s, d, s.out) / (double)parts;
+    choose_box(&s, d, parts > 1 && share < (double)budget ? (int64_t)share : budget, box);
+    *launch = (kw_launch){.stages = 1};
     kw_bwd_weight_params *params = kw_launch_params(launch, kw_bwd_weight_params);
     for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
         params->box[axis] = box[axis];
         boxes *= kw_ceil_div(s.out[axis], box[axis]);
+    }
+    parts = kw_ceil_div(boxes, kw_ceil_div(boxes, kw_min(parts, boxes)));
+    /* Each thread copies what its tiles read, so it has them in one go: no more slabs than threads. */
+    int64_t slabs = how->copy == KW_COPY_NONE ? tiles : kw_min(tiles, kw_ceil_div(target->units, parts));
+    params->parts = (int)parts;
+    params->slabs = how->copy == KW_COPY_NONE ? 0 : (int)slabs;
+    launch->stage[0] = (kw_stage){.units = parts * slabs};
+    if (parts > 1) {
+        launch->stage[launch->stages++] = (kw_stage){.units = kw_min(tiles, KW_BWD_WEIGHT_SUMS)};
     }
     /* Each block of a copy, and a merged row, may be overrun by a vector. */
     int64_t spare = width * WORD + KW_LINE, x = 0, y = 0;
@@ -231,21 +255,21 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     }
     params->copy_y_at = x;
     params->sums_at = x + y;
-    params->chunk = KW_AMX_CHUNK(kw_ceil_div(box[KW_BOX_W], 2));
+    params->chunk = (int)KW_AMX_CHUNK(kw_ceil_div(box[KW_BOX_W], 2));
     params->flat = s.flat;
     launch->thread_bytes = x + y + kw_round_up(tile_bytes, KW_LINE) + KW_LINE;
-    launch->shared_bytes = boxes > 1 ? launch->stage[0].units * tile_bytes : 0;
+    launch->shared_bytes = boxes > 1 ? parts * tiles * tile_bytes : 0;
 
     double pixels = (double)d->n;
     pixels *= s.flat ? 1 : (double)kw_problem_axis_products(problem, 0) * (double)kw_problem_axis_products(problem, 1);
     pixels *= s.dp       ? (double)(pairs_of(&s, s.out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
               : s.padded ? (double)s.out[KW_BOX_W]
                          : (double)kw_problem_axis_products(problem, 2);
-    double tiles = (double)(s.groups * s.x_blocks * s.y_blocks), rows = how->tile, vecs = how->vecs;
-    launch->multiply_adds = tiles * pixels * rows * vecs;
+    double blocks = (double)(s.groups * s.x_blocks * s.y_blocks), rows = how->tile, vecs = how->vecs;
+    launch->multiply_adds = blocks * pixels * rows * vecs;
     double elements = s.amx ? rows / KW_AMX_ROWS + vecs : vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1;
-    launch->loads = tiles * pixels * elements;
-    launch->copied_bytes = 2.0 * (double)(s.groups * boxes) * (double)(x + y) + 2.0 * (double)launch->shared_bytes * (double)(boxes - 1);
+    launch->loads = blocks * pixels * elements;
+    launch->copied_bytes = 2.0 * (double)(s.groups * boxes) * (double)(x + y) + 2.0 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
     if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
     }
@@ -279,6 +303,12 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
 }
 
 static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_bwd_weight how = bwd_weight_of(config);
+    if (problem->layout == KW_CHANNELS_LAST && how.amx) {
+        how.parted = true;
+        kw_bwd_weight_launch(&how, config, problem, target, launch);
+        return;
+    }
     kw_reorder_launch(launch_last, config, problem, target, launch);
 }
 
