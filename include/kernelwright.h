@@ -129,6 +129,8 @@ typedef struct kw_conv_dims {
  *     Inference: real value = scale (q - zero point).)
  *     BIAS_GRADIENT, of backward weight, leaves v. Its tensor, of fp32 or the problem's type of 16 bits, is written: for each of y's K the
  *     sum of y over images and pixels, which is the gradient of a bias. It stands first.
+ *     BETA leaves v. It stands in front of an ADD whose a is 1, which then adds t times the one value of its tensor, read when a plan runs
+ *     (beta of BLAS); nothing where that is 0, whatever t is.
  * Then v is rounded to the type of the result: floats to nearest even; integers to nearest even and to the ends of their range, NaN to 0. */
 typedef enum kw_epilogue_op {
     KW_EPILOGUE_ADD = 0,
@@ -149,6 +151,7 @@ typedef enum kw_epilogue_op {
     KW_EPILOGUE_ZERO_X,
     KW_EPILOGUE_ZERO_Y,
     KW_EPILOGUE_BIAS_GRADIENT,
+    KW_EPILOGUE_BETA,
     KW_EPILOGUE_OP_COUNT
 } kw_epilogue_op;
 

@@ -394,6 +394,13 @@ KW_INLINE void kw_put_rounded(char *p, kw_rounded r, kw_lanes lanes) {
 #define KW_STEP_gelu(v) kw_step_gelu(tables, v)
 #define KW_STEP_gelu_tanh kw_step_gelu_tanh
 #define KW_STEP_hardswish kw_step_hardswish
+/* What a step adds whose tensor another one multiplies. Where steps are said for the sake of what they read alone, it is a number. */
+KW_INLINE kw_vf kw_beta(kw_vf beta, kw_vf t) { return kw_pick(beta == 0.0f, kw_all(0.0f), beta * t); }
+KW_INLINE float kw_beta_read(kw_vf beta, float t) {
+    (void)beta;
+    return t;
+}
+#define KW_BETA(beta, t) _Generic((t), kw_vf : kw_beta, default : kw_beta_read)((beta) - (kw_vf){0}, t)
 #define KW_ONE_VALUE(type, number) kw_one_##type(at.args->extra[number], 0)
 #define KW_ALONG_CHANNELS(type, number) kw_lanes_##type(at.args->extra[number], at.channel, at.lanes)
 #define KW_OF_CHANNEL(type, number) kw_one_##type(at.args->extra[number], at.channel)

@@ -156,6 +156,10 @@ typedef struct kw_extras {
 #define KW_OF_ALL 8
 #define KW_OF_OTHERS 16
 
+/* What a step adds whose tensor another one multiplies. */
+KW_DEVICE float kw_beta(float beta, float t) { return beta == 0.0f ? 0.0f : beta * t; }
+#define KW_BETA(beta, t) kw_beta(beta, t)
+
 /* The steps said once as loads, from value number e of the run on; which: a constant. */
 KW_DEVICE void kw_extras_load_some(kw_extras *extras, const kw_gpu_args *a, kw_place at, int count, const int which, const int e) {
     int channels = at.by_rows ? 1 : count, rows = at.by_rows ? count : 1;

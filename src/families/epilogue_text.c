@@ -18,9 +18,16 @@ static void add_constant(kw_text *text, double value) {
     kw_text_addf(text, "%s%sf", number, strpbrk(number, ".e") ? "" : ".0");
 }
 
-static void add_tensor_step(kw_text *text, const kw_epilogue_step *step, const kw_epilogue_info *info, int number) {
+/* beta: the step that multiplies the tensor, whose own stands before it; or NULL. */
+static void add_tensor_step(kw_text *text, const kw_epilogue_step *step, const kw_epilogue_step *beta, int number) {
+    const kw_epilogue_info *info = kw_epilogue_info_of(step->op);
     static const char *const shapes[] = {
         [KW_EXTRA_ONE] = "ONE", [KW_EXTRA_CHANNEL] = "CHANNEL", [KW_EXTRA_ROW] = "ROW", [KW_EXTRA_ALL] = "ALL"};
+    if (beta) {
+        kw_text_addf(text, "    v = v + KW_BETA(ONE(%s, %d), ALL(%s, %d));", kw_dtype_name(beta->dtype), number - 1,
+                     kw_dtype_name(step->dtype), number);
+        return;
+    }
     kw_text_addf(text, "    v = v %c ", info->adds ? '+' : '*');
     if (info->params && step->a != 1) {
         add_constant(text, step->a);
@@ -102,7 +109,7 @@ void kw_epilogue_emit(kw_text *text, const kw_config *config) {
         }
         kw_text_add(text, " \\\n");
         if (info->shape) {
-            add_tensor_step(text, step, info, extras++);
+            add_tensor_step(text, step, kw_epilogue_has_beta(epilogue, i) ? step - 1 : NULL, extras++);
         } else {
             add_activation(text, step, info);
         }

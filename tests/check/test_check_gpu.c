@@ -450,7 +450,7 @@ static const char *const epilogues[] = {
     "epilogue=bias,gelu,add",
     "out=int8 epilogue=scale_row,bias:int32,relu,multiply:bf16",
     "out=fp32 epilogue=scale_row:fp16,scale_channel:bf16,add:int8:-0.5,silu",
-    "out=fp16 epilogue=add:fp32,tanh,multiply:fp16,add:bf16",
+    "out=fp16 epilogue=add:fp32,tanh,multiply:fp16,beta:fp16,add:bf16",
     "out=bf16 epilogue=scale,scale_row,bias:fp16,gelu_tanh",
     "out=fp8 epilogue=clamp:-2:3,bias:int8,sigmoid",
     "out=int8 epilogue=scale_channel,add:int32,leaky_relu:0.25",
@@ -458,8 +458,9 @@ static const char *const epilogues[] = {
     "out=uint8",
 };
 static const char *const weight_epilogues[] = {
-    "out=fp32 epilogue=add",  "epilogue=scale,multiply:fp16,add:bf16:2", "out=int8 epilogue=relu", "out=bf16 epilogue=add:int32,tanh",
-    "epilogue=bias_gradient", "out=fp32 epilogue=bias_gradient,add",
+    "out=fp32 epilogue=scale,beta,add", "epilogue=scale,multiply:fp16,add:bf16:2",
+    "out=int8 epilogue=relu",           "out=bf16 epilogue=add:int32,tanh",
+    "epilogue=bias_gradient",           "out=fp32 epilogue=bias_gradient,add",
 };
 
 /* Kernels of a kind, those of all rows and those that are played, and pairs of the latter that are right. */

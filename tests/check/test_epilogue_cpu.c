@@ -120,6 +120,19 @@ static void draw_zero_point(checker *c, kw_epilogue *e, int32_t at, kw_epilogue_
     e->count++;
 }
 
+/* In front of what is added, here and there. */
+static void draw_betas(checker *c, kw_epilogue *e) {
+    static const kw_dtype types[] = {KW_FP32, KW_FP32, KW_BF16, KW_INT32};
+    for (int32_t i = 0; i < e->count && e->count < KW_EPILOGUE_MAX; i++) {
+        if (e->step[i].op == KW_EPILOGUE_ADD && kw_random_below(&c->random, 2)) {
+            memmove(&e->step[i + 1], &e->step[i], sizeof *e->step * (size_t)(e->count - i));
+            e->step[i] = (kw_epilogue_step){.op = KW_EPILOGUE_BETA, .dtype = draw_type(c, types, sizeof types / sizeof *types)};
+            e->step[++i].a = 1;
+            e->count++;
+        }
+    }
+}
+
 static void draw_bias_gradient(checker *c, kw_epilogue *e, kw_dtype dtype) {
     memmove(&e->step[1], &e->step[0], sizeof *e->step * (size_t)e->count);
     e->step[0] = (kw_epilogue_step){.op = KW_EPILOGUE_BIAS_GRADIENT, .dtype = kw_random_below(&c->random, 2) ? KW_FP32 : dtype};
@@ -135,6 +148,7 @@ static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_
         for (int32_t i = 0; i < e.count; i++) {
             draw_step(c, &e.step[i]);
         }
+        draw_betas(c, &e);
         if (op == KW_CONV_BWD_WEIGHT && kw_random_below(&c->random, 2)) {
             draw_bias_gradient(c, &e, dtype);
         }

@@ -59,6 +59,7 @@ static float step_of(const kw_epilogue_step *step, float v, float t) {
         return v * fminf(fmaxf(v + 3, 0), 6) / 6;
     case KW_EPILOGUE_ZERO_X:
     case KW_EPILOGUE_BIAS_GRADIENT:
+    case KW_EPILOGUE_BETA:
     case KW_EPILOGUE_OP_COUNT:
         break;
     }
@@ -79,6 +80,7 @@ static kw_i64 extra_place(kw_epilogue_op op, const place *p) {
     case KW_EPILOGUE_SCALE:
     case KW_EPILOGUE_ZERO_X:
     case KW_EPILOGUE_ZERO_Y:
+    case KW_EPILOGUE_BETA:
         return 0;
     default:
         return -1;
@@ -87,6 +89,7 @@ static kw_i64 extra_place(kw_epilogue_op op, const place *p) {
 
 static float finish(const kw_kernel_args *args, float v, const place *p) {
     const kw_epilogue *epilogue = args->epilogue;
+    float beta = 1;
     int next = 0;
     for (int i = 0; i < epilogue->count; i++) {
         const kw_epilogue_step *step = &epilogue->step[i];
@@ -97,7 +100,9 @@ static float finish(const kw_kernel_args *args, float v, const place *p) {
         kw_i64 at = extra_place(step->op, p);
         float t = at < 0 ? 0 : load_extra(step->dtype, args->extra[next], at);
         next += at >= 0;
-        v = step_of(step, v, t);
+        bool multiplied = i > 0 && epilogue->step[i - 1].op == KW_EPILOGUE_BETA;
+        v = step_of(step, v, !multiplied ? t : beta == 0 ? 0 : beta * t);
+        beta = t;
     }
     return v;
 }

@@ -29,11 +29,12 @@ static const kw_epilogue_info infos[KW_EPILOGUE_OP_COUNT] = {
     [KW_EPILOGUE_ZERO_X] = {"zero_x", KW_EXTRA_ONE, true, 0, {0, 0}, "t is subtracted from x", KW_INT32},
     [KW_EPILOGUE_ZERO_Y] = {"zero_y", KW_EXTRA_ONE, true, 0, {0, 0}, "v + t", KW_INT32},
     [KW_EPILOGUE_BIAS_GRADIENT] = {"bias_gradient", KW_EXTRA_CHANNEL, true, 0, {0, 0}, "t[channel] is the sum of y", KW_FP32},
+    [KW_EPILOGUE_BETA] = {"beta", KW_EXTRA_ONE, false, 0, {0, 0}, "the next step adds t times its tensor", KW_FP32},
 };
 
 static const char names[] =
     "add bias multiply scale scale_channel scale_row relu clamp leaky_relu sigmoid tanh silu gelu gelu_tanh hardswish "
-    "zero_x zero_y bias_gradient";
+    "zero_x zero_y bias_gradient beta";
 
 const char *kw_epilogue_names(void) {
     return names;
@@ -55,8 +56,12 @@ const kw_epilogue_step *kw_epilogue_bias_gradient(const kw_epilogue *epilogue) {
     return epilogue->count && epilogue->step[0].op == KW_EPILOGUE_BIAS_GRADIENT ? &epilogue->step[0] : NULL;
 }
 
+bool kw_epilogue_has_beta(const kw_epilogue *epilogue, int32_t step) {
+    return step > 0 && epilogue->step[step - 1].op == KW_EPILOGUE_BETA;
+}
+
 bool kw_epilogue_step_is_silent(const kw_epilogue_step *step) {
-    return step->op == KW_EPILOGUE_ZERO_X || step->op == KW_EPILOGUE_BIAS_GRADIENT;
+    return step->op == KW_EPILOGUE_ZERO_X || step->op == KW_EPILOGUE_BIAS_GRADIENT || step->op == KW_EPILOGUE_BETA;
 }
 
 bool kw_epilogue_is_bare(const kw_epilogue *epilogue) {
@@ -281,6 +286,19 @@ static kw_status check_bias_gradient(const kw_epilogue *epilogue, kw_op op, kw_d
     return KW_OK;
 }
 
+static kw_status check_beta(const kw_epilogue *epilogue, kw_error *err) {
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        const kw_epilogue_step *step = &epilogue->step[i], *next = i + 1 < epilogue->count ? step + 1 : NULL;
+        if (step->op == KW_EPILOGUE_BETA && (!next || next->op != KW_EPILOGUE_ADD || next->a != 1)) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "problem: beta is step %d of the epilogue; it stands in front of an add without a number, whose tensor it "
+                           "multiplies, e.g. beta+add:bf16",
+                           (int)i + 1);
+        }
+    }
+    return KW_OK;
+}
+
 kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtype, kw_error *err) {
     if (epilogue->count < 0 || epilogue->count > KW_EPILOGUE_MAX) {
         return kw_fail(err, KW_ILLEGAL, "problem: an epilogue of %d steps; it has 0 to %d", (int)epilogue->count, KW_EPILOGUE_MAX);
@@ -303,6 +321,7 @@ kw_status kw_epilogue_check(const kw_epilogue *epilogue, kw_op op, kw_dtype dtyp
         return kw_fail(err, KW_ILLEGAL, "problem: the epilogue's steps read %d tensors; they read at most %d", extras, KW_EXTRA_MAX);
     }
     kw_status status = check_zero_points(epilogue, op, dtype, err);
+    status = status ? status : check_beta(epilogue, err);
     return status ? status : check_bias_gradient(epilogue, op, dtype, err);
 }
 
@@ -367,6 +386,7 @@ double kw_epilogue_step_value(const kw_epilogue_step *step, double v, double t) 
         return v * fmin(fmax(v + 3, 0), 6) / 6;
     case KW_EPILOGUE_ZERO_X:        /* it is in the sums */
     case KW_EPILOGUE_BIAS_GRADIENT: /* it is beside them */
+    case KW_EPILOGUE_BETA:          /* it is in the next step */
     case KW_EPILOGUE_OP_COUNT:
         break;
     }
@@ -420,6 +440,7 @@ static double step_error(const kw_epilogue_step *step, double before, double aft
 void kw_epilogue_apply(kw_epilogue_value *v, const kw_problem *problem, const void *const extras[KW_EXTRA_MAX], int64_t index) {
     const kw_epilogue *epilogue = &problem->epilogue;
     int64_t channel = 0, row = 0;
+    double beta = 1;
     int next = 0;
     if (epilogue->count && problem->op != KW_CONV_BWD_WEIGHT) {
         kw_result_place(&channel, &row, problem, index);
@@ -433,7 +454,16 @@ void kw_epilogue_apply(kw_epilogue_value *v, const kw_problem *problem, const vo
         const int64_t places[] = {
             [KW_EXTRA_NONE] = 0, [KW_EXTRA_ONE] = 0, [KW_EXTRA_CHANNEL] = channel, [KW_EXTRA_ROW] = row, [KW_EXTRA_ALL] = index};
         kw_extra_shape shape = infos[step->op].shape;
-        double t = shape ? kw_dtype_load(step->dtype, extras[next++], places[shape]) : 0, slope = step_slope(step, t);
+        double t = shape ? kw_dtype_load(step->dtype, extras[next++], places[shape]) : 0;
+        if (step->op == KW_EPILOGUE_BETA) {
+            beta = t;
+            continue;
+        }
+        if (kw_epilogue_has_beta(epilogue, i)) {
+            t = beta != 0 ? beta * t : 0; /* which may be rounded before it is added */
+            v->bound += (double)(float)t == t ? 0 : ldexp(1, -24) * fabs(t);
+        }
+        double slope = step_slope(step, t);
         double after = kw_epilogue_step_value(step, v->value, t);
         v->bound = v->bound * slope + step_error(step, v->value, after);
         v->magnitude = v->magnitude * slope;

@@ -30,6 +30,8 @@ const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue);
 double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]);
 /* Its step bias_gradient, which is the first and whose tensor, the first, is written; NULL: it has none. */
 const kw_epilogue_step *kw_epilogue_bias_gradient(const kw_epilogue *epilogue);
+/* Whether the step's tensor is multiplied by that of the step before it. */
+bool kw_epilogue_has_beta(const kw_epilogue *epilogue, int32_t step);
 /* Whether the step leaves each value as it is: what it asks for is done elsewhere. */
 bool kw_epilogue_step_is_silent(const kw_epilogue_step *step);
 /* Of normalized ones; the result's type is another matter. */

@@ -257,6 +257,46 @@ static void filters_lie_in_any_order_on_gpus(void **state) {
     kw_context_close(&w.context);
 }
 
+/* alpha and beta are read in each run: one plan, so one kernel, for all of them. Where beta is 0, what it multiplies does not matter. */
+static void alpha_and_beta_are_read_in_each_run(void **state) {
+    static const struct {
+        const char *device;
+        kw_mode mode;
+    } cases[] = {{"cpu", KW_FROZEN}, {"cpu", KW_PREDICT}, {"emu:sm_90", KW_PREDICT}};
+    enum { M = 19, N = 40, K = 64 };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        world w = *(const world *)*state;
+        open_context(&w, cases[i].device);
+        run r = open_run(&w, "gemm fp32 m19 n40 k64 epilogue=scale+beta+add", cases[i].mode);
+        const float *x = r.tensors.x, *b = r.tensors.w, *y = r.tensors.y;
+        static const float values[][2] = {{1, 1}, {-0.5f, 2}, {2, 0}, {0, -1}};
+        for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
+            static _Alignas(16) float c[M * N], alpha[4], beta[4];
+            kw_error err = {0};
+            kw_tensors tensors = r.tensors;
+            for (int e = 0; e < M * N; e++) {
+                c[e] = values[v][1] != 0 ? (float)(e % 11 - 5) : NAN;
+            }
+            alpha[0] = values[v][0];
+            beta[0] = values[v][1];
+            tensors.extra[0] = alpha;
+            tensors.extra[1] = beta;
+            tensors.extra[2] = c;
+            assert_ok(kw_plan_run(r.plan, &tensors, NULL, &err), &err);
+            for (int e = 0; e < M * N; e++) {
+                double sum = 0;
+                for (int k = 0; k < K; k++) {
+                    sum += (double)x[e / N * K + k] * b[e % N * K + k];
+                }
+                double wanted = values[v][0] * sum + (values[v][1] != 0 ? values[v][1] * c[e] : 0);
+                assert_true(fabs(y[e] - wanted) <= 1e-4 * (1 + fabs(wanted)));
+            }
+        }
+        close_run(&r);
+        kw_context_close(&w.context);
+    }
+}
+
 /* The residual that is added may be the result's own memory. */
 static void a_residual_may_be_the_result(void **state) {
     static const char *const texts[] = {"gemm fp32 m61 n47 k29 epilogue=add+relu",
@@ -371,13 +411,10 @@ static void epilogues_are_told_apart(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_problem_is_answered_rightly),
-        cmocka_unit_test(a_plan_runs_again_with_other_data),
-        cmocka_unit_test(filters_lie_in_any_order_on_gpus),
-        cmocka_unit_test(a_residual_may_be_the_result),
-        cmocka_unit_test(groups_of_rows_are_products_of_their_own),
-        cmocka_unit_test(ends_that_cannot_be_are_told),
-        cmocka_unit_test(what_is_missing_is_told),
+        cmocka_unit_test(each_problem_is_answered_rightly), cmocka_unit_test(a_plan_runs_again_with_other_data),
+        cmocka_unit_test(filters_lie_in_any_order_on_gpus), cmocka_unit_test(alpha_and_beta_are_read_in_each_run),
+        cmocka_unit_test(a_residual_may_be_the_result),     cmocka_unit_test(groups_of_rows_are_products_of_their_own),
+        cmocka_unit_test(ends_that_cannot_be_are_told),     cmocka_unit_test(what_is_missing_is_told),
         cmocka_unit_test(epilogues_are_told_apart),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

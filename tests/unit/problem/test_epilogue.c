@@ -25,6 +25,7 @@ static void text_says_what_was_read(void **state) {
         {GEMM " epilogue=add:half:0.5", GEMM " epilogue=add:fp16:0.5"},
         {GEMM " epilogue=bias:bf16,gelu,add:0.5", GEMM " epilogue=bias:bf16+gelu+add:bf16:0.5"},
         {GEMM " epilogue=add:1", GEMM " epilogue=add:bf16"},
+        {GEMM " epilogue=scale+beta+add", GEMM " epilogue=scale:fp32+beta:fp32+add:bf16"},
         {GEMM " epilogue=clamp:-1.5:6+leaky_relu+leaky_relu:0.2", GEMM " epilogue=clamp:-1.5:6+leaky_relu+leaky_relu:0.2"},
         {"gemm int8 rcr b1 m2 n3 k4 out=s8 epilogue=scale_channel+add:int8+scale_row",
          "gemm int8 rcr b1 m2 n3 k4 out=int8 epilogue=scale_channel:fp32+add:int8+scale_row:fp32"},
@@ -106,6 +107,10 @@ static void bad_text_is_refused(void **state) {
         {"gemm int8 m4 n4 k4 epilogue=zero_x:fp32", "use int32, int8 or uint8"},
         {"gemm int8 m4 n4 k4 out=fp32 epilogue=zero_y", "add out=int8 or out=uint8"},
         {"conv_bwd_data int8 n1 c8 k8 i9x9 f3x3 epilogue=zero_x", "not for conv_bwd_data of int8"},
+        {GEMM " epilogue=scale+beta", "beta is step 2 of the epilogue; it stands in front of an add without a number"},
+        {GEMM " epilogue=beta+bias+add", "beta is step 1 of the epilogue"},
+        {GEMM " epilogue=beta+add:0.5", "beta is step 1 of the epilogue"},
+        {GEMM " epilogue=beta+beta+add", "beta is step 1 of the epilogue"},
         {GEMM " epilogue=bias_gradient", "step bias_gradient is for conv_bwd_weight of floating point, not for gemm of bf16"},
         {"conv_bwd_weight int8 c8 k8 i9 f3 epilogue=bias_gradient", "not for conv_bwd_weight of int8"},
         {"conv_bwd_weight fp32 c8 k8 i9 f3 epilogue=add+bias_gradient", "bias_gradient is step 2 of the epilogue; it stands first, once"},
@@ -233,6 +238,7 @@ static void steps_mean_what_the_header_says(void **state) {
         {{KW_EPILOGUE_ZERO_X, KW_INT32, 0, 0}, 3, 4, 3},
         {{KW_EPILOGUE_ZERO_Y, KW_INT32, 0, 0}, 3, -4, -1},
         {{KW_EPILOGUE_BIAS_GRADIENT, KW_FP32, 0, 0}, 3, 4, 3},
+        {{KW_EPILOGUE_BETA, KW_FP32, 0, 0}, 3, 4, 3},
     };
     bool seen[KW_EPILOGUE_OP_COUNT] = {false};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
