@@ -564,7 +564,7 @@ static void perturbed_problems_are_legal_and_alike(void **state) {
                 assert_int_equal(near.conv.c % near.conv.g, 0);
             }
         }
-        assert_true(drawn > 100);
+        assert_true(drawn > (i ? 100 : 285)); /* of sizes that can move, hardly any draw is of changes that undo each other */
     }
 }
 
