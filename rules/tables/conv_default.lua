@@ -168,7 +168,7 @@ return {
             list = of_bytes.default(arch, op, dtype)
         elseif arches.has(arch, "mma") then
             list = thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(op, 1, 3))
-            thin.joined(list, overlap.convolutions(op, 1, 3))
+            thin.joined(list, overlap.convolutions(op, 1, 3, false, vectors.bytes[dtype]))
         elseif arches.has(arch, "mfma") then
             list = published(arch, op, dtype)
         else
@@ -182,7 +182,7 @@ return {
             list = of_bytes.default(arch, op, dtype)
         elseif arches.has(arch, "mma") then
             list = thin.joined(nvidia_points(arch, op, dtype), gather.convolutions(op, 1, 3))
-            thin.joined(list, overlap.convolutions(op, 1, 3))
+            thin.joined(list, overlap.convolutions(op, 1, 3, false, vectors.bytes[dtype]))
         elseif arches.has(arch, "mfma") then
             list = amd_points(arch, op, dtype)
         else

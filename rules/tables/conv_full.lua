@@ -183,7 +183,7 @@ local function full(arch, op, dtype)
         end
     end
     thin.joined(out, gather.convolutions(op, 2, 3))
-    return thin.joined(out, overlap.convolutions(op, 2, 3, true))
+    return thin.joined(out, overlap.convolutions(op, 2, 3, true, vectors.bytes[dtype]))
 end
 
 return {

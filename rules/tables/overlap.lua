@@ -87,15 +87,17 @@ local bytes_divided = {
     { "cooperative", "128x192x128", 5 },
 }
 
--- Points without what tells problems apart (ndim, layout). width: bytes of an element; any: of any size.
+-- Points without what tells problems apart (ndim, layout). width: bytes of an element; any: of any size. Rows are of 16 bits, or of bytes; a
+-- step of fp32 has half as many.
 local function points(rows, split, width, any)
     local out = {}
     for _, row in ipairs(rows) do
         local m, n, k = numbers(row[2])
         local turns, run = row[1] == "pingpong", 16 // (width or 2)
+        local wide = width == 4
         out[#out + 1] = {
-            tile_m = m, tile_n = n, tile_k = k, wave_m = turns and 4 or 8, wave_n = 1, wave_k = 1, inst_m = 64, inst_n = n, inst_k = 2 * run,
-            pipe = row[1], stages = row[3], vec_a = any or run, vec_b = any or run, vec_c = any or 8, wave_groups = turns and 2 or 1, persistent = 1, split_k = split,
+            tile_m = m, tile_n = n, tile_k = wide and k // 2 or k, wave_m = turns and 4 or 8, wave_n = 1, wave_k = 1, inst_m = 64, inst_n = n, inst_k = 2 * run,
+            pipe = row[1], stages = row[3], vec_a = any or run, vec_b = any or run, vec_c = any or wide and run or 8, wave_groups = turns and 2 or 1, persistent = 1, split_k = split,
         }
     end
     return out
@@ -125,13 +127,16 @@ local function meeting_points(list, epi)
     return out
 end
 
--- Those of a convolution in some counts of axes; meets: also those whose blocks meet.
-local function convolutions(op, first, last, meets)
+-- Those of a convolution in some counts of axes; meets: also those whose blocks meet; width: bytes of an element.
+local function convolutions(op, first, last, meets, width)
     local out = {}
     local weight = op == "conv_bwd_weight"
     for ndim = first, last do
-        local lists = { weight and {} or points(tiles), points(divided[weight and op or "conv"], 0), points(any_size, 0, 2, 1), points(planes, 0) }
-        if meets then
+        local lists = { weight and {} or points(tiles, nil, width), points(divided[weight and op or "conv"], 0, width) }
+        if width ~= 4 then
+            lists[3], lists[4] = points(any_size, 0, 2, 1), points(planes, 0)
+        end
+        if meets and width ~= 4 then
             lists[#lists + 1] = meeting_points(meeting[weight and op or "conv"], "default")
         end
         for i, list in ipairs(lists) do
@@ -146,14 +151,16 @@ end
 
 -- Those of a product in all layouts that have any. width: bytes of an element; meets: of those whose blocks meet all, else few.
 local function products(width, meets)
-    local out, narrow = {}, width == 1
-    for _, layout in ipairs(narrow and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
+    local out, narrow, wide = {}, width == 1, width == 4
+    for _, layout in ipairs((narrow or wide) and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
         local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points("turned"), thin_points("default") }
         lists[#lists + 1] = meeting_points(meets and meeting.turned or meeting.few, "turned")
         if meets then
             lists[#lists + 1] = meeting_points(meeting.default, "default")
         end
-        for _, list in ipairs(narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists) do
+        lists = narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists
+        lists = wide and { points(tiles, nil, 4), points(divided.gemm, 0, 4) } or lists
+        for _, list in ipairs(lists) do
             for _, p in ipairs(list) do
                 p.layout = layout
                 out[#out + 1] = p

@@ -16,6 +16,7 @@
 #define MATRIX_FLOPS_1 4096.0
 #define MATRIX_FLOPS_2 2048.0
 #define MATRIX_FLOPS_4 256.0
+#define MATRIX_FLOPS_TF32 1024.0 /* fp32 as tf32 by instructions of 64 rows; smaller ones were seen to do a fifth of that */
 #define PLAIN_FLOPS 32.0
 #define CACHE_BYTES 48.0  /* a cycle, from the second-level cache */
 #define WIDE_INDEX 1.05   /* times the cycles where addresses have 64 bits, two instructions for one */
@@ -40,9 +41,11 @@ static tiles count_tiles(const kw_config *config, const kw_problem *problem) {
     return (tiles){blocks, blocks * (double)m * (double)n * depth, blocks * (double)(m + n) * depth * width};
 }
 
-static double matrix_rate(kw_dtype dtype) {
-    size_t width = kw_dtype_size(dtype);
-    return width == 1 ? MATRIX_FLOPS_1 : width == 2 ? MATRIX_FLOPS_2 : MATRIX_FLOPS_4;
+static double matrix_rate(const kw_config *config, const kw_problem *problem) {
+    enum { GROUP_ROWS = 64 };
+    size_t width = kw_dtype_size(problem->dtype);
+    bool tf32 = problem->fpmath == KW_FPMATH_TF32 && kw_config_axis(config, "inst_m", 0) == GROUP_ROWS;
+    return width == 1 ? MATRIX_FLOPS_1 : width == 2 ? MATRIX_FLOPS_2 : tf32 ? MATRIX_FLOPS_TF32 : MATRIX_FLOPS_4;
 }
 
 /* The share of the multiprocessors that has work, on average over the rounds. */
@@ -77,7 +80,7 @@ double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, con
     int64_t units = kw_max(1, target->units);
     double cycles_a_ns = (double)kw_max(100, target->clock) / 1000 * (double)units * useful_share(launch, units);
     double flops = work.blocks > 0 ? 2 * work.products : (double)kw_problem_flops(problem);
-    double products = flops / (work.blocks > 0 ? matrix_rate(problem->dtype) : PLAIN_FLOPS) / cycles_a_ns;
+    double products = flops / (work.blocks > 0 ? matrix_rate(config, problem) : PLAIN_FLOPS) / cycles_a_ns;
     double shared = work.bytes / CACHE_BYTES / cycles_a_ns;
     double wide = kw_config_axis(config, "index", 32) == 64 ? WIDE_INDEX : 1;
     double bandwidth = (double)kw_max(1, target->bandwidth), workspace = (double)(launch->shared_bytes - launch->turning.copies_bytes);

@@ -21,7 +21,12 @@ typedef struct plan_time {
     double ns, spread_ns;
 } plan_time;
 
-static double peak_of(tuning *t, kw_dtype dtype) {
+/* Of a problem; 0, for unknown, where its products need not be of its own type. */
+static double peak_of(tuning *t, const kw_problem *problem) {
+    kw_dtype dtype = problem->dtype;
+    if (problem->fpmath) {
+        return 0;
+    }
     if (!t->known[dtype]) {
         t->known[dtype] = true;
         t->peak[dtype] = kw_context_peak(t->context, dtype);
@@ -152,7 +157,7 @@ static void slower_text(char text[32], const kw_record *records, size_t i) {
 }
 
 static void show_wide(tuning *t, const kw_problem *problem, const kw_record *records, size_t count, const char *chosen, double reference) {
-    double peak = peak_of(t, problem->dtype) / 1e9;
+    double peak = peak_of(t, problem) / 1e9;
     printf(" rank        time  spread   GFLOP/s  of peak reference  kernel\n");
     for (size_t i = 0; i < count; i++) {
         char time[32], spread[16], share[16], over[16], slower[32];
@@ -239,7 +244,7 @@ static void show_ranking(tuning *t, const kw_problem *problem, const kw_plan *pl
 
 static void show_row(tuning *t, const cli_problem *item, const kw_plan *plan, const plan_time *known, double reference) {
     const kw_problem *problem = &item->problem;
-    double gflops = cli_gflops(problem, known->ns), peak = peak_of(t, problem->dtype) / 1e9;
+    double gflops = cli_gflops(problem, known->ns), peak = peak_of(t, problem) / 1e9;
     char time[32], spread[16], share[16], over[16];
     share_text(share, gflops, peak);
     times_text(over, reference, known->ns);
@@ -297,7 +302,7 @@ static void show_json(tuning *t, const cli_problem *item, const kw_plan *plan, c
     cli_json_real(&json, "spread_ns", known->spread_ns);
     cli_json_text(&json, "noise", noise);
     cli_json_real(&json, "gflops", cli_gflops(&item->problem, known->ns));
-    cli_json_real(&json, "peak_gflops", peak_of(t, item->problem.dtype) / 1e9);
+    cli_json_real(&json, "peak_gflops", peak_of(t, &item->problem) / 1e9);
     cli_json_real(&json, "reference_ns", reference);
     add_candidates(&json, plan);
     cli_json_print(&json, stdout);

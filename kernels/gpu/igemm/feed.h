@@ -1,7 +1,7 @@
 /* feed.h: what gpu/lib/overlap.h asks of a convolution: pixels by bulk copies that walk over an image (im2col), filters by others.
  *
- *   direction    first operand, a step of 64 depths               second operand                      result, by its map
- *   forward      64 channels of x under a tap, pixel by pixel     (channel, tap, k), depth contiguous       (k, pixel, -)
+ *   direction    first operand, a step of KW_TILE_K depths        second operand                      result, by its map
+ *   forward      channels of x under a tap, pixel by pixel        (channel, tap, k), depth contiguous       (k, pixel, -)
  *   bwd_data     64 channels of y at a position, pixel by pixel   (channel, tap, k), columns contiguous     (channel, pixel, -)
  *   bwd_weight   64 pixels of y, k contiguous: (k, pixel, -)      64 pixels of x under the tile's tap       (channel, tap, k)
  *
@@ -35,7 +35,8 @@ typedef struct kw_feed {
 #define KW_OFFSET_BITS (16 / KW_NDIM)
 
 KW_DEVICE int kw_feed_taps(const kw_gpu_args *a) { return (int)(a->filter[0] * a->filter[1] * a->filter[2]); }
-KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) { return (int)KW_CEIL(KW_DATA ? a->k : a->c, KW_SLAB_ELEMENTS); }
+/* Of channels: what a step has, or for weights a piece of the tile's columns. */
+KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) { return (int)KW_CEIL(KW_DATA ? a->k : a->c, KW_WEIGHT ? KW_SLAB_ELEMENTS : KW_TILE_K); }
 
 /* Pixels that are counted through: of y, or rows for bwd_data. */
 KW_DEVICE int kw_feed_pixels(const kw_gpu_args *a, const kw_work *work) {
@@ -221,13 +222,13 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     }
     kw_feed_step(f, a);
 #else
-    kw_feed_image(f, &a->map[KW_A], to, bar, (KW_DATA ? k : c) + f->block * KW_SLAB_ELEMENTS);
+    kw_feed_image(f, &a->map[KW_A], to, bar, (KW_DATA ? k : c) + f->block * KW_TILE_K);
 #if KW_PHASES
     KW_UNROLL
     for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
-        kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, f->col + i, f->tap, k + f->block * KW_SLAB_ELEMENTS);
+        kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, f->col + i, f->tap, k + f->block * KW_TILE_K);
 #else
-    kw_tensor_load3(second, &a->map[KW_B], bar, f->block * KW_SLAB_ELEMENTS, f->tap, k + f->col);
+    kw_tensor_load3(second, &a->map[KW_B], bar, f->block * KW_TILE_K, f->tap, k + f->col);
 #endif
     if (++f->block == kw_feed_blocks(a)) {
         f->block = 0;

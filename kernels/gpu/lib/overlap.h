@@ -294,8 +294,10 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
             kw_part_put(a, &work, &sums, first_row, a->shared + work.part * a->params.elements * 4);
             continue;
         }
-#if KW_EPILOGUE && KW_OUT_BYTES == 4
+#if KW_OUT_BYTES == 4
+#if KW_EPILOGUE
         kw_sums_finish(a, &work, &sums, first_row);
+#endif
         kw_part_put(a, &work, &sums, first_row, kw_result(a));
 #else
         kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);

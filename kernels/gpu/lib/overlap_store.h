@@ -1,6 +1,6 @@
 /* overlap_store.h: how gpu/lib/overlap.h stores a tile's sums. With KW_PASSES they leave through pieces of shared memory by bulk stores, or row
- * by row where these cannot reach; else each lane stores its own. Parts of a depth, and results of 32 bits behind an epilogue, go from the
- * registers as they are. What the text that includes overlap.h gives for it (kw_result_..., kw_direct_..., kw_spot_...) is listed there.
+ * by row where these cannot reach; else each lane stores its own. Parts of a depth, and results of 32 bits, go from the registers as
+ * they are. What the text that includes overlap.h gives for it (kw_result_..., kw_direct_..., kw_spot_...) is listed there.
  *   kw_sums_put(args, &work, &sums, first_row)               !KW_PASSES: to the result, or to the part's slice
  *   kw_tile_put(args, lds, &work, &sums, group, first_row, &turn)    through shared memory
  *   kw_part_put(args, &work, &sums, first_row, slice)        sums as they are */
@@ -95,7 +95,7 @@ KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row 
 #include "gpu/lib/finish.h"
 #endif
 
-#if !KW_EPILOGUE || KW_OUT_BYTES == 2
+#if KW_OUT_BYTES == 2
 
 /* Sums of KW_PIECE columns, from `first` on: four matrices of 8 x 8 at a time. */
 KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {

@@ -12,6 +12,11 @@
 
 enum { STEP_MAX = 8 }; /* from pixel to pixel */
 
+/* Channels of a step. */
+static int32_t step_channels(const kw_mma *mma) {
+    return KW_SLAB_ROW_BYTES / mma->bytes;
+}
+
 /* An axis of the image that copies walk over: of y for backward data, else of x. */
 typedef struct walk {
     int64_t extent, low, count, step, reach; /* reach: offset of the farthest tap */
@@ -165,11 +170,11 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
         grid.tile_rows = count_phases(d) * kw_ceil_div(pixels, mma->tile[0]);
     }
     grid.tile_cols = kw_ceil_div(forward ? k : c, mma->tile[1]);
-    grid.steps = taps * kw_ceil_div(forward ? c : k, KW_SLAB_ELEMENTS);
+    grid.steps = taps * kw_ceil_div(forward ? c : k, step_channels(mma));
     return grid;
 }
 
-/* Runs of `pixels` pixels, 64 channels of each. each: as image_walk() has it. */
+/* Runs of `pixels` pixels, a step's channels of each. each: as image_walk() has it. */
 static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, int32_t pixels, const int64_t each[3]) {
     const kw_conv_dims *d = &problem->conv;
     kw_image image = kw_problem_image(problem, tensor);
@@ -179,8 +184,9 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
                   .dtype = mma->dtype,
                   .rank = mma->ndim + 2,
                   .extent = {tensor == KW_X ? d->c : d->k},
-                  .box = {KW_SLAB_ELEMENTS, pixels, 1, 1, 1},
+                  .box = {step_channels(mma), pixels, 1, 1, 1},
                   .swizzle = true,
+                  .tf32 = mma->dtype == KW_FP32,
                   .pixels = true};
     for (int i = 0; i < mma->ndim; i++) {
         walk w = image_walk(problem, 2 - i, each[2 - i]);
@@ -198,8 +204,9 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
 
 /* A tensor with pixels as rows. */
 static kw_map pixel_rows(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, kw_dtype dtype, int64_t pixels) {
-    int64_t channels = tensor == KW_X ? problem->conv.c : problem->conv.k, row = kw_mma_row_bytes(mma, channels);
-    row = kw_problem_is_dense(problem) ? row : kw_problem_image(problem, tensor).step[0] * (int64_t)kw_dtype_size(dtype);
+    int64_t channels = tensor == KW_X ? problem->conv.c : problem->conv.k, bytes = (int64_t)kw_dtype_size(dtype);
+    int64_t row = tensor == kw_problem_result(problem) ? channels * bytes : kw_mma_row_bytes(mma, channels); /* of a copy, it may be */
+    row = kw_problem_is_dense(problem) ? row : kw_problem_image(problem, tensor).step[0] * bytes;
     const int64_t extent[3] = {channels, pixels, 1}, stride[2] = {row, pixels * row};
     return kw_mma_box_map(tensor, dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1});
 }
@@ -208,7 +215,9 @@ static kw_map pixel_rows(const kw_mma *mma, const kw_problem *problem, kw_tensor
 static kw_map filter_map(const kw_mma *mma, kw_dtype dtype, const kw_conv_dims *d, int32_t rows) {
     const int64_t taps = volume(d->filter), c = d->c / d->g, extent[3] = {c, taps, d->k}, tap = kw_mma_row_bytes(mma, c),
                   stride[2] = {tap, taps * tap};
-    return kw_mma_box_map(KW_W, dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, rows});
+    kw_map map = kw_mma_box_map(KW_W, dtype, extent, stride, (const int32_t[3]){step_channels(mma), 1, rows});
+    map.tf32 = dtype == KW_FP32;
+    return map;
 }
 
 /* The second operand of spots as the first stage makes it: k, position, column. Returns its rows. */

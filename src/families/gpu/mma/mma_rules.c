@@ -90,12 +90,13 @@ static bool gather_operands(const kw_rule_case *c) {
                                            mma->vec[1] * mma->bytes == KW_ACCESS_BYTES);
 }
 
-/* Boxes of 128 bytes, results of 16 bits in pieces of 64 columns. Bytes are multiplied where the depth is contiguous. */
+/* Boxes of 128 bytes, results of 16 bits in pieces of 64 columns. Bytes, and fp32 as tf32, are multiplied where the depth is contiguous. */
 static bool overlap_operands(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     int32_t run = KW_ACCESS_BYTES / mma->bytes, result = KW_ACCESS_BYTES / (int32_t)kw_dtype_size(kw_dtype_output(mma->dtype));
     bool narrow = mma->dtype == KW_FP8 || mma->dtype == KW_BF8, rows = mma->op == KW_GEMM && mma->layout == KW_RCR;
-    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16 || (narrow && rows);
+    bool tf32 = mma->dtype == KW_FP32 && (rows || (mma->op == KW_CONV_FWD && !kw_mma_planes(mma)));
+    bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16 || (narrow && rows) || tf32;
     bool passes = mma->epi == KW_EPI_CSHUFFLE, any = passes && mma->bytes == 2 && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
     bool runs = any || (mma->vec[0] == run && mma->vec[1] == run && mma->vec[2] == (passes ? result : 1));
     return !kw_mma_overlaps(mma) || (types && runs && mma->tile[2] * mma->bytes == KW_SLAB_ROW_BYTES && mma->tile[0] <= KW_BOX_ROWS);
@@ -228,7 +229,8 @@ const kw_rule kw_mma_valid_rules[] = {
     {"bulk_boxes", "pipe=tma copies boxes of at most 256 rows and 128 bytes of the depth; tile_k must be a multiple of 64, of fp32 of 32",
      bulk_boxes},
     {"overlap_operands",
-     "pipe=cooperative and pingpong are for bf16 or fp16, and for fp8 or bf8 in products of layout=rcr; a step is 128 bytes deep, tile_m "
+     "pipe=cooperative and pingpong are for bf16 or fp16, for fp8 or bf8 in products of layout=rcr, and for fp32 (as tf32) in these and in "
+     "conv_fwd with spec=default; a step is 128 bytes deep, tile_m "
      "at most 256, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size; without epi=cshuffle vec_c is 1",
      overlap_operands},
     {"overlap_waves",
