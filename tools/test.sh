@@ -114,21 +114,35 @@ stage_tsan() {
 stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" tools/stage/fuzz.sh; }
 stage_install() { check "install, pkg-config, CMake package and the README's program" tools/stage/check_install.sh; }
 stage_report() { built release kwright make_store png_colours && check "a report in a browser" tools/stage/check_report.sh; }
-# pytest's last line counts: "2 failed, 46 passed, 1 error in 8.5s".
-stage_python() {
-    local code good bad
-    built release kernelwright_shared kernelwright_tune_shared kwright || return
-    tools/python.sh build >"$log/python" 2>&1
-    code=$?
-    grep -E "^(FAILED|ERROR|SKIPPED|kernelwright-|python.sh:)" "$log/python"
-    good=$(sed -nE '$s/^(.* )?([0-9]+) passed.*/\2/p' "$log/python")
-    bad=$(sed -nE '$p' "$log/python" | grep -oE '[0-9]+ (failed|error)' | awk '{ n += $1 } END { print n + 0 }')
-    if [ $code -ne 0 ] && [ "$bad" -eq 0 ] || [ -z "$good" ]; then
+# pytests CODE: counts by what pytest printed to $log/pytest before it ended with this code; its last line is "2 failed, 46 passed, 1 error in
+# 8.5s".
+pytests() {
+    local good bad
+    grep -E "^(FAILED|ERROR|SKIPPED|kernelwright-|(python|torch).sh:)" "$log/pytest"
+    good=$(sed -nE '$s/^(.* )?([0-9]+) passed.*/\2/p' "$log/pytest")
+    bad=$(sed -nE '$p' "$log/pytest" | grep -oE '[0-9]+ (failed|error)' | awk '{ n += $1 } END { print n + 0 }')
+    if [ "$1" -ne 0 ] && [ "$bad" -eq 0 ] || [ -z "$good" ]; then
         bad=$((bad + 1))
-        tail -n 40 "$log/python"
+        tail -n 40 "$log/pytest"
     fi
     passed=$((passed + ${good:-0}))
     failed=$((failed + bad))
+}
+stage_python() {
+    built release kernelwright_shared kernelwright_tune_shared kwright || return
+    tools/python.sh build >"$log/pytest" 2>&1
+    pytests $?
+}
+# The operators by PyTorch's own checkers; `make test-torch` is all of it.
+stage_torch() {
+    built release kernelwright_shared kernelwright_tune_shared kwright || return
+    if ! KW_TORCH=fetch timeout 300 tools/long/torch.sh build >"$log/fetch" 2>&1; then
+        skipped=$((skipped + 1))
+        echo "   skipped torch: PyTorch cannot be had: $(tail -n 1 "$log/fetch")"
+        return
+    fi
+    tools/long/torch.sh build -k "opcheck or gradcheck" >"$log/pytest" 2>&1
+    pytests $?
 }
 stage_portable() { built portable && check "the portable kwright needs the C library alone and no compiler" tools/stage/check_portable.sh; }
 
@@ -177,7 +191,7 @@ run_beside() {
     done
 }
 
-stages=${*:-text,portable,headers release gpu debug tsan fuzz python,install,report,kernels}
+stages=${*:-text,portable,headers release gpu debug tsan fuzz python,install,torch,report,kernels}
 for stage in ${stages//,/ }; do
     declare -F "stage_$stage" >/dev/null || { echo "test.sh: no stage $stage; there are: $(declare -F | sed -n 's/.* stage_//p' | xargs)" >&2; exit 2; }
 done

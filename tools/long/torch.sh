@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # torch.sh [BUILD] [pytest options]: kernelwright.torch, tested with a PyTorch of its own in BUILD/torch-env (BUILD: build). The version is pinned in
 # python/requirements-torch.txt; the wheel is 531 MB and comes from PyPI once, without CUDA, whose libraries torch_stubs.py stands in for.
-# KW_TORCH=env makes the environment with the package in it and tests nothing; KW_TORCH=FILE.py runs a program there.
+# KW_TORCH=fetch makes the environment and no more, KW_TORCH=env has the package in it too; KW_TORCH=FILE.py runs a program there.
 set -eu
 cd "$(dirname "$0")/../.."
 build=$(realpath "${1:-build}")
@@ -22,6 +22,7 @@ if [ "$(cat "$env/stamp" 2>/dev/null)" != "$stamp" ]; then
     "$env/bin/python" -W ignore -c 'import torch' || die "PyTorch does not load; the line above names the symbol, which tools/long/torch_stubs.py has to make"
     echo "$stamp" >"$env/stamp"
 fi
+[ "${KW_TORCH:-test}" != fetch ] || exit 0
 
 # The package as a wheel, whose libraries find each other.
 rm -rf "$env/wheel"
