@@ -273,6 +273,9 @@ KW_DEVICE kw_u32 kw_round_number_bits(float value) { return kw_round_bits(value)
 #endif
 
 #if KW_OUT_BYTES == 1
+/* Into a word, as gpu_ptx.h's elements of 16 bits are. */
+#define KW_CVT_BYTES(type) "{\n    .reg .b16 two;\n    cvt.rn.satfinite." type ".f32 two, %1, %2;\n    cvt.u32.u16 %0, two;\n}"
+
 /* Two bytes, the first one low. */
 #if KW_PTX && KW_SM >= 89 && KW_OUT == KW_FP8
 /* What rounds to more than the largest number becomes none; the instruction would end there. */
@@ -291,8 +294,8 @@ KW_DEVICE float kw_within_fp8(float value) {
 }
 
 KW_DEVICE kw_u32 kw_round_two(float low, float high) {
-    kw_u16 w;
-    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(w) : "f"(kw_within_fp8(high)), "f"(kw_within_fp8(low)));
+    kw_u32 w;
+    asm(KW_CVT_BYTES("e4m3x2") : "=r"(w) : "f"(kw_within_fp8(high)), "f"(kw_within_fp8(low)));
     return w;
 }
 #elif KW_PTX && KW_SM >= 89 && KW_OUT == KW_BF8
@@ -312,8 +315,8 @@ KW_DEVICE kw_u32 kw_beyond_bf8(float value, kw_u32 place) {
 }
 
 KW_DEVICE kw_u32 kw_round_two(float low, float high) {
-    kw_u16 w;
-    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(w) : "f"(high), "f"(low));
+    kw_u32 w;
+    asm(KW_CVT_BYTES("e5m2x2") : "=r"(w) : "f"(high), "f"(low));
     return w + kw_beyond_bf8(low, 1) + kw_beyond_bf8(high, 256);
 }
 #else
@@ -324,12 +327,17 @@ KW_DEVICE kw_u32 kw_round_two(float low, float high) { return kw_round_bits(low)
 /* Values that follow each other, rounded: one access. */
 KW_DEVICE void kw_store_values(char *to, const float *values, int count) {
     kw_u32 w[4];
-#if KW_OUT_BYTES == 1
+#if KW_OUT_BYTES < 4
     if (count > 1) { /* 2, 4, ... */
         KW_UNROLL
-        for (int i = 0; i < count; i += 2)
+        for (int i = 0; i < count; i += 2) {
+#if KW_OUT_BYTES == 2
+            w[i / 2] = kw_out_pair(values[i], values[i + 1]);
+#else
             w[i / 4] = (i % 4 ? w[i / 4] : 0) | kw_round_two(values[i], values[i + 1]) << i % 4 * 8;
-        kw_store_run(to, w, count);
+#endif
+        }
+        kw_store_run(to, w, count * KW_OUT_BYTES);
         return;
     }
 #endif

@@ -75,7 +75,6 @@
  *   kw_cluster_barrier()       all threads of a cluster's blocks; orders their shared memory among them
  *   kw_peer_write(at, rank, words)   16 bytes to where `at`, 16-byte aligned, lies in the shared memory of the cluster's block of this rank;
  *                              only between two kw_cluster_barrier(), behind which they are there
- *   kw_out_pair(low, high)     two sums as elements of the result, of 16 bits, in a word
  * Where KW_HAS_WGMMA, by the 128 threads of four waves together, the first a multiple of four:
  *   kw_wgmma(acc, a, b)        acc += a b, KW_INST_M x KW_INST_N x KW_INST_K, operands from shared memory by descriptors (gpu/matrix/wgmma.h);
  *                              under way until it is waited for: till then acc may not be touched and shared memory not be written
@@ -148,7 +147,7 @@ KW_DEVICE float kw_from_bits(kw_u32 bits) {
 
 KW_DEVICE float kw_from_bf16(kw_u32 h) { return kw_from_bits(h << 16); }
 
-#if !KW_PTX /* which has instructions for these three */
+#if !KW_PTX /* which has instructions for these */
 /* Exponent and fraction go to fp32's place; a multiply by a power of two mends the exponent of normal and subnormal values alike. */
 KW_DEVICE float kw_from_fp16(kw_u32 h) {
     kw_u32 magnitude = h & 0x7fffu;
@@ -165,7 +164,7 @@ KW_DEVICE float kw_from_fp8(kw_u32 b) {
     return kw_from_bits(kw_bits(value) | (b & 0x80u) << 24);
 }
 
-#if !KW_PTX
+#if !KW_PTX || !KW_PTX_HALVES
 KW_DEVICE kw_u32 kw_to_bf16(float value) {
     kw_u32 u = kw_bits(value);
     return value != value ? u >> 16 | 0x40u : (u + 0x7fffu + (u >> 16 & 1u)) >> 16;
@@ -177,6 +176,13 @@ KW_DEVICE kw_u32 kw_to_fp16(float value) {
     if (u >= 0x477ff000u) return sign | 0x7c00u; /* 65520, halfway to the first value that is not there */
     if (u < 0x38800000u) return sign | (kw_bits(kw_from_bits(u) + 0.5f) - kw_bits(0.5f)); /* subnormal: 0.5's last place is 2^-24 */
     return sign | (u - (112u << 23) + 0xfffu + (u >> 13 & 1u)) >> 13;
+}
+#endif
+
+#if !KW_PTX
+/* Two elements of a result of 16 bits in a word. */
+KW_DEVICE kw_u32 kw_out_pair(float low, float high) {
+    return KW_OUT == 1 ? kw_to_bf16(low) | kw_to_bf16(high) << 16 : kw_to_fp16(low) | kw_to_fp16(high) << 16;
 }
 #endif
 

@@ -81,7 +81,6 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_cluster_rank() kw_emu_self()->rank
 #define kw_cluster_barrier() kw_emu_self()->calls.cluster_barrier(kw_emu_self())
 #define kw_peer_write(at, rank, words) kw_emu_self()->calls.peer_write(kw_emu_self(), at, rank, words)
-#define kw_out_pair(low, high) (KW_OUT == 1 ? kw_to_bf16(low) | kw_to_bf16(high) << 16 : kw_to_fp16(low) | kw_to_fp16(high) << 16)
 #endif
 #if KW_HAS_WGMMA
 #define kw_shared_address(at) kw_emu_self()->calls.shared_address(kw_emu_self(), at)

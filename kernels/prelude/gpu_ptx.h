@@ -44,21 +44,42 @@ KW_DEVICE kw_i64 kw_blocks() { return gridDim.x; }
 #define kw_wave_barrier() __syncwarp()
 KW_DEVICE float kw_add(float *p, float v) { return atomicAdd(p, v); }
 
-/* --- elements of 16 bits <-> fp32, as gpu.h says; NaN becomes one NaN --- */
+/* --- elements of 16 bits <-> fp32, as gpu.h says; NaN becomes one NaN. In words throughout: NVRTC 13.0 swapped the first and third of four
+ * registers of 16 bits that one store of 8 bytes put together (seen on an H200; nvcc 13.0 does not). --- */
 KW_DEVICE float kw_from_fp16(kw_u32 h) {
     float value;
-    asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"((kw_u16)h));
+    asm("{\n"
+        "    .reg .b16 low, high;\n"
+        "    mov.b32 {low, high}, %1;\n"
+        "    cvt.f32.f16 %0, low;\n"
+        "}"
+        : "=f"(value)
+        : "r"(h));
     return value;
 }
+/* Where elements are bytes gpu.h's: tiles of 128 x 128 have 255 registers with these, and 24 bytes more with the instructions. */
+#define KW_PTX_HALVES (KW_IN < 3 || KW_IN > 5)
+#if KW_PTX_HALVES
 KW_DEVICE kw_u32 kw_to_bf16(float value) {
-    kw_u16 h;
-    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(h) : "f"(value));
-    return h;
+    kw_u32 word;
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(0.0f), "f"(value));
+    return word;
 }
 KW_DEVICE kw_u32 kw_to_fp16(float value) {
-    kw_u16 h;
-    asm("cvt.rn.f16.f32 %0, %1;" : "=h"(h) : "f"(value));
-    return h;
+    kw_u32 word;
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(0.0f), "f"(value));
+    return word;
+}
+#endif
+
+KW_DEVICE kw_u32 kw_out_pair(float low, float high) {
+    kw_u32 word;
+#if KW_OUT == 1
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+#endif
+    return word;
 }
 
 /* --- copies that pass no registers: with 0 bytes to read, zeros are written and the source is not looked at --- */
@@ -222,17 +243,6 @@ KW_DEVICE void kw_peer_write(char *at, int rank, const kw_u32 *words) {
                  "}" ::"r"(kw_shared_address(at)),
                  "r"(rank), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
                  : "memory");
-}
-
-/* Two sums as elements of 16 bits in a word. */
-KW_DEVICE kw_u32 kw_out_pair(float low, float high) {
-    kw_u32 word;
-#if KW_OUT == 1
-    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
-#else
-    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
-#endif
-    return word;
 }
 #endif
 

@@ -97,6 +97,15 @@ KW_DEVICE void kw_store_run(char *to, const kw_u32 *w, int bytes) {
 /* Sums that follow each other, converted: one access. */
 KW_DEVICE void kw_store_result(char *to, const kw_sum *sums, int count) {
     kw_u32 w[4];
+#if KW_OUT_BYTES == 2 && KW_BYTES > 1
+    if (count > 1) { /* 2, 4, ... */
+        KW_UNROLL
+        for (int i = 0; i < count; i += 2)
+            w[i / 2] = kw_out_pair((float)sums[i], (float)sums[i + 1]);
+        kw_store_run(to, w, count * 2);
+        return;
+    }
+#endif
     KW_UNROLL
     for (int i = 0; i < count; i++) {
         int shift = i * KW_OUT_BYTES % 4 * 8, word = i * KW_OUT_BYTES / 4;
