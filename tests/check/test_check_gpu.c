@@ -13,7 +13,7 @@
 #include "problem/epilogue/epilogue.h"
 #include "support/kw_test.h"
 
-enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 3, FIRST_EVERY = 5, FILTER_EVERY = 7, PITCHED_EVERY = 4 };
+enum { PROBLEMS_MAX = 3, ARCHES = 2, SPECIAL_EVERY = 1, EPILOGUE_EVERY = 5, FIRST_EVERY = 9, FILTER_EVERY = 13, PITCHED_EVERY = 4 };
 
 static const char *const arches[ARCHES] = {"sm_90", "gfx942"};
 
