@@ -225,7 +225,8 @@ KW_DEVICE void kw_store(char *tensor, kw_i64 i, kw_sum value) {
 #endif
 }
 
-/* By each thread of a kernel that has nothing to do before: where architectures can, launches begin while the one before them ends (kw_launch.early). */
+/* By each thread of a kernel that has nothing to do before: where architectures can, launches begin while the one before them ends
+ * (kw_launch.early). */
 KW_DEVICE void kw_begin() {
 #if KW_HAS_TMA
     kw_launch_wait();

@@ -1,5 +1,5 @@
-/* memory_limit.h: want of memory at any one allocation. A test that kw_limit_memory() of tests/CMakeLists.txt was called for asks this for each
- * malloc, calloc and realloc of the program. */
+/* memory_limit.h: want of memory at any one allocation. A test that kw_limit_memory() of tests/CMakeLists.txt was called for asks this
+ * for each malloc, calloc and realloc of the program. */
 #ifndef KW_TESTS_MEMORY_LIMIT_H
 #define KW_TESTS_MEMORY_LIMIT_H
 

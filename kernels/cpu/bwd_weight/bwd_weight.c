@@ -4,10 +4,11 @@
  * the lanes. A tile is of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by
  * box (images, depth, rows, columns), so that a box stays in the second-level cache for all tiles of the thread; sums of unfinished tiles
  * wait in shared memory. A unit is a slab of tiles: who works on one copies what its tiles read. Where params.parts, a unit has some of the
- * boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is done for a vector of output channels, whatever groups they are of, and the
- * copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied first, in the order in which tiles read it, as fp32
- * or as bf16 pairs; where it is 2, of x alone. math=amx has y's channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row, are
- * worked on as channels. */
+ * boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is done for a vector of output
+ * channels, whatever groups they are of, and the copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied
+ * first, in the order in which tiles read it, as fp32 or as bf16 pairs; where it is 2, of x alone. math=amx has y's channels as rows of
+ * pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row, are worked on as
+ * channels. */
 #include "cpu/bwd_weight/args.h"
 #define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"

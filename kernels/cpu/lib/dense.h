@@ -31,7 +31,8 @@ typedef struct kw_run {
 
 /* What one call of kw_tile() does. Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not
  * whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for, and how far on a step later. odd: the runs end with half a pair. Where
- * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of a row of size columns, the last one that is written reach columns further. */
+ * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of a row of size columns, the last one that is written reach columns
+ * further. */
 typedef struct kw_tile_job {
     const kw_run *runs;
     kw_i64 run_count, steps;
@@ -325,8 +326,8 @@ static void kw_copy_bytes(char *to, const char *from, kw_i64 bytes) {
 
 typedef kw_u32 kw_half __attribute__((vector_size(32), aligned(1), may_alias));
 
-/* Copies pixels of at most a vector of bytes by one move each: what a move writes behind its pixel is the next one's place, or bytes of another
- * group that meet weights of zero. Gives how many; the last ones, behind which something else stands, are left. */
+/* Copies pixels of at most a vector of bytes by one move each: what a move writes behind its pixel is the next one's place, or bytes of
+ * another group that meet weights of zero. Gives how many; the last ones, behind which something else stands, are left. */
 static __attribute__((unused)) kw_i64 kw_copy_narrow(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 bytes, kw_i64 pixels) {
     const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
     kw_i64 width = bytes <= 16 ? 16 : bytes <= 32 ? 32 : KW_VECTOR, step = kw_min(pixel, pitch);

@@ -67,8 +67,8 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 /* Rows are wide enough for the last lane's last read, whose columns behind the source are in no sum. */
 #define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)
 #define KW_ROW (KW_FIRST ? KW_CEIL((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_READ_COLS, KW_READ) * KW_READ : KW_SRC_W)
-/* Runs of 16 bytes of channels-last tensors are copied without registers, where the architecture can; then so are those of y. A wave's copies
- * fill its lanes, the last ones behind what is needed. */
+/* Runs of 16 bytes of channels-last tensors are copied without registers, where the architecture can; then so are those of y. A wave's
+ * copies fill its lanes, the last ones behind what is needed. */
 #define KW_PLANE_RUNS KW_MAX(KW_PLANES / KW_IN_RUN, 1)
 #define KW_COPIES (KW_HAS_ASYNC16 && !KW_FIRST && KW_IN_RUN * KW_BYTES == 16 && KW_WAVE % KW_PLANE_RUNS == 0)
 #define KW_COPIED(bytes) (KW_COPIES ? KW_CEIL(bytes, 16 * KW_MAX(KW_WAVE, 1)) * 16 * KW_WAVE : (bytes))

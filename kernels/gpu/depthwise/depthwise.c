@@ -589,6 +589,6 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
 KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
     KW_LDS(KW_PARTS_BYTES);
     kw_begin();
-    kw_parts_add(&args, kw_lds, (int)args.params.parts);
+    kw_parts_reduce(&args, kw_lds, (int)args.params.parts);
 }
 #endif

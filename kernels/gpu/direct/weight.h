@@ -143,7 +143,7 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
 KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
     KW_LDS(KW_PARTS_BYTES);
     kw_begin();
-    kw_parts_add(&args, kw_lds, (int)args.params.parts * KW_WAVES_Q);
+    kw_parts_reduce(&args, kw_lds, (int)args.params.parts * KW_WAVES_Q);
 }
 
 #endif

@@ -1,13 +1,14 @@
-/* parts.h: adds the parts of a result, each a slice of the workspace, where parts are many and the result is small: gradients of depthwise and grouped
- * weights. A block has KW_PARTS_SUMS of the result's elements, and as many threads an element share its parts as KW_PARTS_SHARES says: thread after
- * thread has a chain of loads that is short. The order is always the same. launch() fills args.params.elements; the count of blocks is resources.h's. */
+/* parts.h: adds the parts of a result, each a slice of the workspace, where parts are many and the result is small: gradients of
+ * depthwise and grouped weights. A block has KW_PARTS_SUMS of the result's elements, and as many threads an element share its parts as
+ * KW_PARTS_SHARES says: thread after thread has a chain of loads that is short. The order is always the same. launch() fills
+ * args.params.elements; the count of blocks is resources.h's. */
 #ifndef KW_PARTS_H
 #define KW_PARTS_H
 
 #define KW_PARTS_AHEAD 8 /* loads of a thread that are under way together */
 
 /* lds: KW_PARTS_BYTES. */
-KW_DEVICE void kw_parts_add(const kw_gpu_args *a, char *lds, int parts) {
+KW_DEVICE void kw_parts_reduce(const kw_gpu_args *a, char *lds, int parts) {
     float *shares = (float *)lds, sum = 0;
     int count = KW_PARTS_SHARES(parts), sums = KW_PARTS_SUMS(parts), column = kw_thread() % sums;
     kw_i64 elements = a->params.elements, at = kw_block() * sums + column;

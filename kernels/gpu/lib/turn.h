@@ -163,10 +163,7 @@ KW_KERNEL_AT(KW_TURN_STAGE, KW_TURN_THREADS) {
     const char *from = args.x + matrix * t.matrix[0];
     char *to = args.y + matrix * t.matrix[1];
     int number = (int)(kw_block() - matrix * each);
-#if KW_HAS_TMA
-    kw_launch_wait();
-    kw_launch_next();
-#endif
+    kw_begin();
 #if KW_TURNS_BYTES(2)
     if (bytes == 2) kw_turn_matrix(kw_lds, from, to, &t, few, number, 2);
 #endif

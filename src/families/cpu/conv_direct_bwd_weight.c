@@ -213,8 +213,8 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
     return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
-/* Shares of the boxes: their sums, as fp32, take at most a quarter of what is copied. They depend on the problem alone, and so do the bits of
- * results. */
+/* Shares of the boxes: their sums, as fp32, take at most a quarter of what is copied. They depend on the problem alone, and so do the
+ * bits of results. */
 static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums) {
     enum { PARTS_MOST = 16 };
     double most = box_bytes(s, d, s->out) / (4.0 * (double)sums);

@@ -1,5 +1,5 @@
-/* test_spills.c: what dispatch does with kernels that spill, on a GPU that is a stand-in (tests/support/device/fake_hip.c), by a compiler that is one
- * too: its objects say what they need, and do nothing. */
+/* test_spills.c: what dispatch does with kernels that spill, on a GPU that is a stand-in (tests/support/device/fake_hip.c), by a
+ * compiler that is one too: its objects say what they need, and do nothing. */
 
 #include "support/kw_test.h"
 #include "support/device/code_object.h"

@@ -156,9 +156,9 @@ static void rows_of_any_length_are_copied_first(void **state) {
     }
 }
 
-/* Backward data whose operands are copied first: a row of the product is a spot of pixels, as large as takes the fewest steps while its channels
- * fit the columns of a tile of 128x128. Spots of 4x4 pixels meet 6 x 6 positions of y and make 32 tiles of 512, those of 2x2 pixels 4 x 4 and
- * 128; with a stride of 2 half as many positions, and with channels that fill the columns a spot is one pixel. */
+/* Backward data whose operands are copied first: a row of the product is a spot of pixels, as large as takes the fewest steps while its
+ * channels fit the columns of a tile of 128x128. Spots of 4x4 pixels meet 6 x 6 positions of y and make 32 tiles of 512, those of 2x2
+ * pixels 4 x 4 and 128; with a stride of 2 half as many positions, and with channels that fill the columns a spot is one pixel. */
 static void few_channels_are_gathered_in_spots_of_pixels(void **state) {
     (void)state;
     static const struct {
