@@ -7,9 +7,11 @@
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
+void *__real_aligned_alloc(size_t alignment, size_t size);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t count, size_t size);
 void *__wrap_realloc(void *memory, size_t size);
+void *__wrap_aligned_alloc(size_t alignment, size_t size);
 
 long memory_granted = -1, memory_asked;
 
@@ -28,4 +30,8 @@ void *__wrap_calloc(size_t count, size_t size) {
 
 void *__wrap_realloc(void *memory, size_t size) {
     return is_granted() ? __real_realloc(memory, size) : NULL;
+}
+
+void *__wrap_aligned_alloc(size_t alignment, size_t size) {
+    return is_granted() ? __real_aligned_alloc(alignment, size) : NULL;
 }

@@ -2,34 +2,9 @@
 
 #include "base/embedded.h"
 #include "support/kw_test.h"
+#include "support/memory_limit.h"
 
 extern const kw_embedded kw_samples[];
-
-/* Allocations that still succeed; below 0: all. */
-static int left = -1;
-
-static bool allowed(void) {
-    return left < 0 || left-- > 0;
-}
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-
-void *__wrap_malloc(size_t size) {
-    return allowed() ? __real_malloc(size) : NULL;
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return allowed() ? __real_calloc(count, size) : NULL;
-}
-
-void *__wrap_realloc(void *old, size_t size) {
-    return allowed() ? __real_realloc(old, size) : NULL;
-}
 
 static void a_plain_file_is_what_it_is(void **state) {
     (void)state;
@@ -72,9 +47,9 @@ static void want_of_memory_is_told(void **state) {
     int failures = 0;
     for (kw_status status = KW_NO_MEMORY; status; failures++) {
         kw_text text = {0};
-        left = failures;
+        memory_granted = failures;
         status = kw_embedded_text(&text, packed, NULL);
-        left = -1;
+        memory_granted = -1;
         assert_true(status == KW_OK || status == KW_NO_MEMORY);
         kw_text_drop(&text);
     }

@@ -1,39 +1,9 @@
 /* test_forest_memory.c: where memory ends, reading a model, opening a batch and opening a scratch say so and leave nothing behind. The
- * allocation functions of the program are wrapped: the n-th call fails, for every n that there is. */
+ * n-th allocation fails, for every n that there is. */
 
 #include "forest_cases.h"
 #include "support/kw_test.h"
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-static long left = -1; /* calls until one fails; negative: none does */
-
-static bool fails(void) {
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size) {
-    return fails() ? NULL : __real_realloc(memory, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-    return fails() ? NULL : __real_aligned_alloc(alignment, size);
-}
+#include "support/memory_limit.h"
 
 /* Load, open and score with the n-th allocation failing. Gives back room that failed to shrink: that is no failure. */
 static kw_status use_forest(const char *path, long n) {
@@ -44,11 +14,11 @@ static kw_status use_forest(const char *path, long n) {
     double values[8] = {0}, scores[3];
     const double *columns[8] = {values, values, values, values, values, values, values, values};
     kw_forest_role roles[8] = {KW_FOREST_KERNEL, KW_FOREST_PAIR, KW_FOREST_PROBLEM};
-    left = n;
+    memory_granted = n;
     kw_status status = kw_forest_load(&forest, path, &err);
     status = status ? status : kw_forest_batch_open(&batch, forest, &(kw_forest_candidates){3, roles, columns}, &err);
     status = status ? status : kw_forest_scratch_open(&scratch, batch, NULL, &err);
-    left = -1;
+    memory_granted = -1;
     if (!status) {
         kw_forest_batch_score(batch, scratch, &(kw_forest_query){values, columns}, scores);
     }
@@ -66,7 +36,7 @@ static void the_end_of_memory_is_a_status(void **state) {
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         long failed = 0;
         for (long n = 0;; n++) {
-            left = -1;
+            memory_granted = -1;
             kw_status status = use_forest(paths[i], n);
             assert_true(status == KW_OK || status == KW_NO_MEMORY);
             failed += status == KW_NO_MEMORY;

@@ -7,45 +7,11 @@
 #include "predict/predict.h"
 #include "sample_model.h"
 #include "support/kw_test.h"
+#include "support/memory_limit.h"
 
 #include <math.h>
 
 extern const kw_embedded kw_default_catalogs[];
-
-/* --- memory ----------------------------------------------------------------------------------------------------------- */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *memory, size_t size);
-void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void *__wrap_aligned_alloc(size_t alignment, size_t size);
-
-static long left = -1; /* calls until one fails; negative: none does */
-static long calls;
-
-static bool fails(void) {
-    calls++;
-    return left >= 0 && left-- == 0;
-}
-
-void *__wrap_malloc(size_t size) {
-    return fails() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size) {
-    return fails() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *memory, size_t size) {
-    return fails() ? NULL : __real_realloc(memory, size);
-}
-
-void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-    return fails() ? NULL : __real_aligned_alloc(alignment, size);
-}
 
 /* --- rankings --------------------------------------------------------------------------------------------------------- */
 
@@ -343,9 +309,9 @@ static void scoring_allocates_nothing(void **state) {
     kw_model *model = open_stumps(&plain);
     kw_ranking *ranking = rank(&p, model);
     kw_problem problem = aim(&p, conv_problems[0]);
-    calls = 0;
+    memory_asked = 0;
     kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
-    assert_int_equal(calls, 0);
+    assert_int_equal(memory_asked, 0);
     kw_ranking_close(&ranking);
     kw_model_close(&model);
     close_batch(&p);
@@ -375,10 +341,10 @@ static void where_memory_ends_it_says_so_and_leaves_nothing(void **state) {
     for (; status == KW_NO_MEMORY; failing++) {
         kw_model *model = NULL;
         kw_ranking *ranking = NULL;
-        left = failing;
+        memory_granted = failing;
         status = kw_model_parse(&model, spec.data, spec.size, forest.data, forest.size, NULL);
         status = status ? status : kw_ranking_open(&ranking, model, p.configs, p.count, NULL);
-        left = -1;
+        memory_granted = -1;
         assert_true(!status == (ranking != NULL));
         kw_ranking_close(&ranking);
         kw_model_close(&model);
