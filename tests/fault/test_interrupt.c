@@ -33,7 +33,7 @@ static const char quick[] = "#!/bin/sh\n"
                             "exit 1\n";
 
 typedef struct site {
-    char folder[SCRATCH_MAX], cc[2 * SCRATCH_MAX], temporary[2 * SCRATCH_MAX], err[2 * SCRATCH_MAX];
+    char folder[SCRATCH_MAX], cc[2 * SCRATCH_MAX], temporary[2 * SCRATCH_MAX], out[2 * SCRATCH_MAX], err[2 * SCRATCH_MAX];
 } site;
 
 static int open_site(void **state) {
@@ -43,6 +43,7 @@ static int open_site(void **state) {
     scratch_make(s->folder);
     scratch_path(s->cc, s->folder, "cc");
     scratch_path(s->temporary, s->folder, "tmp");
+    scratch_path(s->out, s->folder, "out");
     scratch_path(s->err, s->folder, "err");
     assert_int_equal(mkdir(s->temporary, 0700), 0);
     setenv("TMPDIR", s->temporary, 1);
@@ -66,9 +67,10 @@ static pid_t start_kwright(const site *s, const char *verb, int terminal) {
     static const char problem[] = "conv_fwd fp32 n1 c16 k16 i6x6 f3x3 p1x1";
     pid_t child = fork();
     if (!child) {
-        int nowhere = open("/dev/null", O_RDWR), err = terminal >= 0 ? terminal : open(s->err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        int nowhere = open("/dev/null", O_RDWR), out = open(s->out, O_WRONLY | O_CREAT | O_TRUNC, 0600),
+            err = terminal >= 0 ? terminal : open(s->err, O_WRONLY | O_CREAT | O_TRUNC, 0600);
         dup2(nowhere, 0);
-        dup2(nowhere, 1);
+        dup2(out, 1);
         dup2(err, 2);
         execl(KW_KWRIGHT, "kwright", verb, "--set", "tiny", "--cc", s->cc, problem, (char *)NULL);
         _exit(127);
@@ -115,6 +117,25 @@ static void a_signal_leaves_no_compiler_and_no_file(void **state) {
         expect_no_process();
         assert_int_equal(scratch_count(s->temporary, ""), 0);
     }
+}
+
+/* It has a second to say so: a machine at full load may take longer, but not each time. */
+static void an_interrupted_check_says_how_far_it_got(void **state) {
+    site *s = *state;
+    bool told = false;
+    scratch_write(s->cc, slow, strlen(slow), 0700);
+    for (int turn = 0; turn < 5 && !told; turn++) {
+        int status = 0;
+        pid_t child = start_kwright(s, "check", -1);
+        wait_for_file(s, ".o");
+        kill(child, SIGINT);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        char *out = scratch_read(s->out, &(size_t){0});
+        told = strstr(out, "0 of 1 problems: 0 verified, 0 failed") != NULL;
+        free(out);
+        expect_no_process();
+    }
+    assert_true(told);
 }
 
 static void what_kill_9_leaves_the_next_start_removes(void **state) {
@@ -200,9 +221,8 @@ static void the_bar_is_erased_on_a_terminal(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_signal_leaves_no_compiler_and_no_file),
-        cmocka_unit_test(what_kill_9_leaves_the_next_start_removes),
-        cmocka_unit_test(a_folder_in_use_is_not_swept),
+        cmocka_unit_test(a_signal_leaves_no_compiler_and_no_file),   cmocka_unit_test(an_interrupted_check_says_how_far_it_got),
+        cmocka_unit_test(what_kill_9_leaves_the_next_start_removes), cmocka_unit_test(a_folder_in_use_is_not_swept),
         cmocka_unit_test(the_bar_is_erased_on_a_terminal),
     };
     return cmocka_run_group_tests(tests, open_site, close_site);

@@ -6,7 +6,7 @@
 
 typedef struct check_sum {
     const cli_args *args;
-    size_t good, unfit, mistrusted, failed;
+    size_t problems, good, unfit, mistrusted, failed;
     bool json;
     uint64_t seed;
 } check_sum;
@@ -25,6 +25,7 @@ static void show_record(const check_sum *sum, const kw_record *record, const cha
         printf("%s: %s\n  %s\n", kw_outcome_name(record->outcome), record->detail,
                cli_next_check(&next, sum->args, record->config, problem));
     }
+    fflush(stdout); /* an interrupted check may end at any moment, and what it has found is what it is for */
 }
 
 static int check_kernel(check_sum *sum, kw_registry *registry, size_t index, const kw_problem *problem) {
@@ -74,6 +75,14 @@ static int check_problem(check_sum *sum, kw_registry *registry, const cli_proble
     return code;
 }
 
+static void show_sum(const check_sum *sum, size_t problems) {
+    FILE *out = sum->json ? stderr : stdout;
+    if (sum->problems < problems) {
+        fprintf(out, "%zu of %zu problems: ", sum->problems, problems);
+    }
+    fprintf(out, "%zu verified, %zu failed, %zu mistrusted; %zu pairs do not fit\n", sum->good, sum->failed, sum->mistrusted, sum->unfit);
+}
+
 int verb_check(const cli_args *args) {
     kw_context *context = NULL;
     kw_registry *registry = NULL;
@@ -96,10 +105,12 @@ int verb_check(const cli_args *args) {
     code = code ? code : cli_registry(&registry, context, args);
     for (size_t i = 0; !code && i < list.count; i++) {
         code = check_problem(&sum, registry, &list.items[i], args, jobs);
+        sum.problems += !code;
+    }
+    if (!code || cli_is_interrupted()) {
+        show_sum(&sum, list.count);
     }
     if (!code) {
-        fprintf(sum.json ? stderr : stdout, "%zu verified, %zu failed, %zu mistrusted; %zu pairs do not fit\n", sum.good, sum.failed,
-                sum.mistrusted, sum.unfit);
         code = sum.failed ? CLI_FAILED : CLI_DONE;
         if (!code && !sum.good && !sum.mistrusted) {
             code = CLI_FAILED;
