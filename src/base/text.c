@@ -108,6 +108,17 @@ bool kw_word_starts(kw_word word, const char *prefix) {
     return size <= word.size && !memcmp(word.at, prefix, size);
 }
 
+int kw_word_position(kw_word word, const char *list) {
+    kw_scan scan = kw_scan_string(list);
+    kw_word one;
+    for (int i = 0; kw_scan_word(&scan, &one); i++) {
+        if (one.size == word.size && !memcmp(one.at, word.at, word.size)) {
+            return i;
+        }
+    }
+    return -1;
+}
+
 kw_scan kw_scan_string(const char *string) {
     return (kw_scan){string, string + strlen(string)};
 }

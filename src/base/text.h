@@ -46,6 +46,8 @@ typedef struct kw_word {
 
 bool kw_word_is(kw_word word, const char *string);
 bool kw_word_starts(kw_word word, const char *prefix);
+/* Where the word stands in a list with blanks between its words; -1: nowhere. */
+int kw_word_position(kw_word word, const char *list);
 /* Copies the word, terminated; capacity is above 0. false where it was cut to fit. */
 bool kw_word_copy(char *to, size_t capacity, kw_word word);
 

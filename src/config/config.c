@@ -49,17 +49,6 @@ static kw_word word_at(const char *words, int position) {
     return word;
 }
 
-static int word_position(const char *words, kw_word wanted) {
-    kw_scan scan = kw_scan_string(words);
-    kw_word word;
-    for (int i = 0; kw_scan_word(&scan, &word); i++) {
-        if (word.size == wanted.size && !memcmp(word.at, wanted.at, word.size)) {
-            return i;
-        }
-    }
-    return -1;
-}
-
 static kw_status parse_family(kw_config *config, kw_scan *scan, kw_error *err) {
     kw_word word;
     if (!kw_scan_word(scan, &word)) {
@@ -104,7 +93,7 @@ static kw_status parse_axis(kw_config *config, kw_word word, uint32_t *seen, kw_
     }
     *seen |= 1u << i;
     if (axis->words) {
-        config->axis[i] = word_position(axis->words, value);
+        config->axis[i] = kw_word_position(value, axis->words);
         if (config->axis[i] < 0) {
             return kw_fail(err, KW_ILLEGAL, "config: %s=%.*s is not one of: %s", axis->name, KW_WORD(value), axis->words);
         }

@@ -404,7 +404,8 @@ static kw_status write_folder(session *s) {
                               .library_version = kw_lightgbm_version(s->library),
                               .targets = s->targets ? s->targets : kw_model_quantity_name(s->hyperparameters.quantity),
                               .beside = s->beside,
-                              .new_trees = (int32_t)(s->report->trees - s->warm.trees)};
+                              .new_trees = (int32_t)(s->report->trees - s->warm.trees),
+                              .before = s->options->warm_start ? &s->warm.spec : NULL};
     return kw_artifacts_write(&artifacts, s->err);
 }
 

@@ -16,6 +16,7 @@ typedef struct kw_feature {
     const char *group;   /* "problem", "target", "config" or "pair"; the published tables have their own groups */
     const char *unit;    /* "" for counts and ratios; "code" for a category, which models must not take as a quantity */
     const char *formula; /* in terms of the source's variables */
+    const char *words;   /* of a category: the names of codes 0, 1, ..., blanks between them; NULL where a code has no name */
 } kw_feature;
 
 typedef struct kw_feature_table {

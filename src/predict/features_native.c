@@ -182,13 +182,13 @@ static room room_of(const kw_native_features_tiles *w, const kw_target *t, const
     F(start_share, "pair", "", e.start / fmax(e.ns, 1e-3))
 
 static const kw_feature problem_features[] = {
-#define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
+#define COLUMN(name, group, unit, formula) {#name, group, unit, #formula, NULL},
     PROBLEM_COLUMNS(COLUMN)
 #undef COLUMN
 };
-static const kw_feature family_feature = {"family", "config", "code", "position in the table of families"};
+static const kw_feature family_feature = {"family", "config", "code", "position in the table of families", NULL};
 static const kw_feature pair_features[] = {
-#define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
+#define COLUMN(name, group, unit, formula) {#name, group, unit, #formula, NULL},
     PAIR_COLUMNS(COLUMN)
 #undef COLUMN
 };
@@ -226,7 +226,8 @@ static kw_status add_axes(kw_native_features *own, const kw_family *family, kw_e
             snprintf(renamed, FEATURE_NAME, "axis_%s", name);
             name = renamed;
         }
-        own->features[own->axis_start + own->axis_count] = (kw_feature){name, "config", axis->words ? "code" : "", axis->meaning};
+        own->features[own->axis_start + own->axis_count] =
+            (kw_feature){name, "config", axis->words ? "code" : "", axis->meaning, axis->words};
         own->axes[own->axis_count++] = axis->name;
     }
     return KW_OK;

@@ -45,6 +45,39 @@ static kw_status match_features(kw_model *model, const char *name, kw_error *err
     return KW_OK;
 }
 
+/* Words of an axis are known by name: those of training may have stood in another order. */
+static kw_status match_codes(kw_model *model, kw_error *err) {
+    const kw_model_spec *spec = &model->spec;
+    model->codes = kw_arena_array(&model->spec.arena, spec->feature_count + 1, sizeof *model->codes);
+    if (!model->codes) {
+        return kw_fail_memory(err, "a model");
+    }
+    for (size_t i = 0; i < spec->feature_count; i++) {
+        const char *ours = model->column[i] < 0 ? NULL : model->table->features[model->column[i]].words;
+        const char *theirs = kw_model_spec_codes(spec, spec->features[i]);
+        if (!ours || !theirs || !strcmp(ours, theirs)) {
+            continue;
+        }
+        kw_scan scan = kw_scan_string(ours);
+        kw_word word;
+        size_t count = 0;
+        model->codes[i] = kw_arena_array(&model->spec.arena, strlen(ours) + 1, sizeof **model->codes);
+        if (!model->codes[i]) {
+            return kw_fail_memory(err, "a model");
+        }
+        while (kw_scan_word(&scan, &word)) {
+            int code = kw_word_position(word, theirs);
+            model->codes[i][count++] = code < 0 ? (double)NAN : (double)code;
+        }
+    }
+    return KW_OK;
+}
+
+double kw_model_value(const kw_model *model, size_t feature, double value) {
+    const double *codes = model->codes[feature];
+    return codes && value >= 0 ? codes[(size_t)value] : value;
+}
+
 /* Codes are positions in the list of families of the library that trained; ours may be another. */
 static kw_status match_families(kw_model *model, const char *name, kw_error *err) {
     const kw_model_spec *spec = &model->spec;
@@ -112,6 +145,7 @@ static kw_status parse_source(kw_model **model, const source *from, kw_error *er
         made->column = calloc(made->spec.feature_count, sizeof *made->column);
         status = made->column ? match_features(made, from->spec_name, err) : kw_fail_memory(err, "a model");
     }
+    status = status ? status : match_codes(made, err);
     status = status ? status : match_families(made, from->spec_name, err);
     if (status) {
         kw_model_close(&made);

@@ -8,6 +8,7 @@
  *     table ck-gemm-72                                  (the features are published ones, ck/features_ck.h; else they are ours)
  *     family conv.direct                                (code 0, 1, ... of feature "family" when it was trained; one line each)
  *     feature NAME                                      (in the forest's order; one line each)
+ *     codes isa avx2 avx512                             (names of codes 0, 1, ... of a category; where no line says them they are ours)
  *     units HEX                                         (of names and units of the features; may be left out)
  *     rows 41873 problems 900
  *     digest HEX                                        (XXH3-128 of model.lgbm.gz)
@@ -17,7 +18,7 @@
  *
  * Lines after the first may stand in any order; what is unknown, missing or said twice is refused by its line; model_spec.h has the
  * limits. A forest of published features may call them Column_0, Column_1, ... A model is refused when a tree of it asks about a feature that the table of own.h does not have, or when its forest has other
- * features; a family that is no longer there is passed over, one that is new is scored as a missing value. Nothing here allocates in a
+ * features; a family or a word of an axis that is no longer there is passed over, one that is new is scored as a missing value. Nothing here allocates in a
  * call. */
 #ifndef KW_PREDICT_MODEL_H
 #define KW_PREDICT_MODEL_H

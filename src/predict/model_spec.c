@@ -33,7 +33,7 @@ typedef struct reader {
     kw_model_spec *spec;
     const char *name;
     int64_t line;
-    size_t capacity[3]; /* of targets, families, features */
+    size_t capacity[5]; /* of targets, families, features, categories, their codes */
     bool has_quantity, has_rows;
     kw_error *err;
 } reader;
@@ -89,6 +89,21 @@ static kw_status read_family(reader *r, kw_word value) {
 static kw_status read_feature(reader *r, kw_word value) {
     kw_model_spec *s = r->spec;
     return read_name(r, "feature", value, &s->features, &s->feature_count, &r->capacity[2], KW_FOREST_MAX_FEATURES);
+}
+
+/* A category and the names of its codes. */
+static kw_status read_codes(reader *r, kw_word value) {
+    kw_model_spec *s = r->spec;
+    const char *blank = memchr(value.at, ' ', value.size);
+    kw_word feature = {value.at, blank ? (size_t)(blank - value.at) : value.size};
+    kw_word words = {value.at + feature.size + (blank != NULL), value.size - feature.size - (blank != NULL)};
+    if (!words.size) {
+        return FAIL(r, KW_MALFORMED, "codes \"%.*s\" is not a feature and the names of its codes, e.g. codes isa avx2 avx512",
+                    KW_WORD(value));
+    }
+    size_t count = s->coded_count;
+    kw_status status = read_name(r, "codes of", feature, &s->coded, &s->coded_count, &r->capacity[3], KW_FOREST_MAX_FEATURES);
+    return status ? status : add_spec_name(r, &s->codes, &count, &r->capacity[4], words);
 }
 
 static kw_status read_spec_target(reader *r, kw_word value) {
@@ -254,6 +269,7 @@ static const struct {
     {"target", read_spec_target}, {"serves", read_serves},      {"predicts", read_spec_quantity}, {"family", read_family},
     {"feature", read_feature},    {"rows", read_spec_rows},     {"digest", read_digest},          {"table", read_spec_table},
     {"unpacked", read_unpacked},  {"forest", read_forest_name}, {"hardware", read_spec_hardware}, {"units", read_units},
+    {"codes", read_codes},
 };
 
 static kw_status read_spec_line(reader *r, kw_word line) {
@@ -268,9 +284,24 @@ static kw_status read_spec_line(reader *r, kw_word line) {
             return keys[i].read(r, value);
         }
     }
-    return FAIL(r, KW_MALFORMED,
-                "\"%.*s\" is not known; known: target serves predicts table hardware family feature units rows forest digest unpacked",
-                KW_WORD(key));
+    return FAIL(
+        r, KW_MALFORMED,
+        "\"%.*s\" is not known; known: target serves predicts table hardware family feature codes units rows forest digest unpacked",
+        KW_WORD(key));
+}
+
+/* The category that has names of codes and is no feature; NULL: there is none. */
+static const char *find_stray_codes(const kw_model_spec *s) {
+    for (size_t i = 0; i < s->coded_count; i++) {
+        bool known = false;
+        for (size_t j = 0; j < s->feature_count && !known; j++) {
+            known = !strcmp(s->coded[i], s->features[j]);
+        }
+        if (!known) {
+            return s->coded[i];
+        }
+    }
+    return NULL;
 }
 
 /* What is missing when all lines were read; NULL when nothing is. */
@@ -310,7 +341,10 @@ kw_status kw_model_spec_read(kw_model_spec *spec, const char *name, const char *
             status = kw_fail(err, KW_ILLEGAL, "%.200s: table %s has no features of %s", name, spec->ck->name, kw_op_name((kw_op)op));
         }
     }
-    const char *gap = status ? NULL : find_gap(&r);
+    const char *gap = status ? NULL : find_gap(&r), *stray = status ? NULL : find_stray_codes(spec);
+    if (stray) {
+        status = kw_fail(err, KW_MALFORMED, "%.200s: codes of %.80s are named, and no line says feature %.80s", name, stray, stray);
+    }
     if (gap) {
         status = kw_fail(err, KW_MALFORMED, "%.200s: no line says %s; the text is cut off or of another version", name, gap);
     }
@@ -385,6 +419,15 @@ kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, 
 
 bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype) {
     return op >= 0 && op < KW_OP_COUNT && dtype >= 0 && dtype < KW_DTYPE_COUNT && spec->serves[op] >> dtype & 1;
+}
+
+const char *kw_model_spec_codes(const kw_model_spec *spec, const char *feature) {
+    for (size_t i = 0; i < spec->coded_count; i++) {
+        if (!strcmp(spec->coded[i], feature)) {
+            return spec->codes[i];
+        }
+    }
+    return NULL;
 }
 
 bool kw_model_spec_saw(const kw_model_spec *spec, const char *family) {

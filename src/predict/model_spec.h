@@ -18,7 +18,8 @@ typedef struct kw_model_spec {
     kw_target *targets;
     const char **target_texts; /* ended by NULL */
     const char **families, **features;
-    size_t target_count, family_count, feature_count;
+    const char **coded, **codes; /* categories whose codes have names, and these names with blanks between them */
+    size_t target_count, family_count, feature_count, coded_count;
     const kw_feature_table *ck;       /* of the published features (ck/ck_rows.h); NULL: ours */
     kw_ck_features_hardware hardware; /* of published features; arch NULL: as their table has it for the target's architecture */
     const char *forest;               /* its file's name; "model.lgbm.gz" where no line says it */
@@ -45,6 +46,8 @@ bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype);
 /* Whether it was trained when there was such a family: what it says of another one's kernels is a guess. One of published features, or
  * without a list of families, knows kernels by their fields alone: always. */
 bool kw_model_spec_saw(const kw_model_spec *spec, const char *family);
+/* Names of the feature's codes in training, blanks between them; NULL: the spec does not say them, and they are ours. */
+const char *kw_model_spec_codes(const kw_model_spec *spec, const char *feature);
 int kw_model_spec_distance(const kw_model_spec *spec, const kw_target *target);
 
 #endif

@@ -75,7 +75,7 @@ static void fill_configs(const kw_ranking *r, const kw_forest_role *roles, doubl
         }
         for (size_t feature = 0; feature < model->facts.features; feature++) {
             if (roles[feature] == KW_FOREST_KERNEL && columns[feature]) {
-                columns[feature][i] = r->row[model->column[feature]];
+                columns[feature][i] = kw_model_value(model, feature, r->row[model->column[feature]]);
             }
         }
     }

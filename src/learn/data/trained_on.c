@@ -22,37 +22,6 @@ static int by_bucket_text(const void *left, const void *right) {
     return strcmp(*(const char *const *)left, *(const char *const *)right);
 }
 
-kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, kw_error *err) {
-    size_t count = dataset->problem_group_count;
-    uint64_t *shapes = calloc(count + 1, sizeof *shapes);
-    const char **families = calloc(count + 1, sizeof *families);
-    if (!shapes || !families) {
-        free(shapes);
-        free(families);
-        return kw_fail_memory(err, "a list of what was trained on");
-    }
-    for (size_t i = 0; i < count; i++) {
-        shapes[i] = kw_fold_group(&dataset->problem_groups[i], KW_BY_SHAPE);
-        families[i] = dataset->problem_groups[i].bucket;
-    }
-    qsort(shapes, count, sizeof *shapes, kw_order_uint64_items);
-    qsort(families, count, sizeof *families, by_bucket_text);
-    kw_text_addf(text, "%s\n", head);
-    for (size_t i = 0; i < count; i++) {
-        if (!i || shapes[i] != shapes[i - 1]) {
-            kw_text_addf(text, "shape %016" PRIx64 "\n", shapes[i]);
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!i || strcmp(families[i], families[i - 1]) != 0) {
-            kw_text_addf(text, "family %s\n", families[i]);
-        }
-    }
-    free(shapes);
-    free(families);
-    return text->failed ? kw_fail_memory(err, "a list of what was trained on") : KW_OK;
-}
-
 static bool read_shape(kw_word word, uint64_t *value) {
     *value = 0;
     for (size_t i = 0; i < word.size; i++) {
@@ -97,10 +66,10 @@ static kw_status read_trained_on_lines(kw_trained_on *trained, const char *path,
     return KW_OK;
 }
 
-kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_error *err) {
+/* text: of the file, unpacked; it stays empty where there is no file. */
+static kw_status read_trained_on(kw_trained_on *trained, kw_text *text, const char *folder, kw_error *err) {
     char path[PATH_SIZE];
     kw_arena arena = {0};
-    kw_text text = {0};
     char *data = NULL;
     size_t size = 0;
     *trained = (kw_trained_on){0};
@@ -114,9 +83,8 @@ kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_erro
         return KW_OK;
     }
     kw_status status = kw_file_read(&arena, path, FILE_LIMIT, &data, &size, err);
-    status = status ? status : kw_gzip_unpack_any(&text, data, size, FILE_LIMIT, err);
-    status = status ? status : read_trained_on_lines(trained, path, &text, err);
-    kw_text_drop(&text);
+    status = status ? status : kw_gzip_unpack_any(text, data, size, FILE_LIMIT, err);
+    status = status ? status : read_trained_on_lines(trained, path, text, err);
     kw_arena_drop(&arena);
     if (status) {
         kw_trained_on_drop(trained);
@@ -124,10 +92,75 @@ kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_erro
     return status;
 }
 
+kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_error *err) {
+    kw_text text = {0};
+    kw_status status = read_trained_on(trained, &text, folder, err);
+    kw_text_drop(&text);
+    return status;
+}
+
 void kw_trained_on_drop(kw_trained_on *trained) {
     free(trained->shapes);
     free(trained->families);
     *trained = (kw_trained_on){0};
+}
+
+/* Lines of the text of the model before, terminated where they ended. */
+static void take_lines(uint64_t *shapes, size_t *shape_count, const char **families, size_t *family_count, kw_text *text) {
+    kw_scan scan = {text->data, text->data + text->size};
+    kw_word line;
+    while (text->data && kw_scan_line(&scan, &line)) {
+        text->data[line.at + line.size - text->data] = 0;
+        if (kw_word_starts(line, "shape ")) {
+            *shape_count += read_shape((kw_word){line.at + 6, line.size - 6}, &shapes[*shape_count]);
+        } else if (kw_word_starts(line, "family ")) {
+            families[(*family_count)++] = line.at + 7;
+        }
+    }
+}
+
+static void print_lines(kw_text *text, const uint64_t *shapes, size_t shape_count, const char *const *families, size_t family_count) {
+    kw_text_addf(text, "%s\n", head);
+    for (size_t i = 0; i < shape_count; i++) {
+        if (!i || shapes[i] != shapes[i - 1]) {
+            kw_text_addf(text, "shape %016" PRIx64 "\n", shapes[i]);
+        }
+    }
+    for (size_t i = 0; i < family_count; i++) {
+        if (!i || strcmp(families[i], families[i - 1]) != 0) {
+            kw_text_addf(text, "family %s\n", families[i]);
+        }
+    }
+}
+
+kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, const char *before, kw_error *err) {
+    kw_text had = {0};
+    kw_trained_on checked = {0};
+    size_t count = dataset->problem_group_count, shape_count = count, family_count = count;
+    kw_status status = before ? read_trained_on(&checked, &had, before, err) : KW_OK;
+    bool silent = before && !checked.known;
+    kw_trained_on_drop(&checked);
+    size_t most = count + had.size / 8 + 2; /* no line is shorter than 8 characters */
+    uint64_t *shapes = calloc(most, sizeof *shapes);
+    const char **families = calloc(most, sizeof *families);
+    if (!status && (!shapes || !families)) {
+        status = kw_fail_memory(err, "a list of what was trained on");
+    }
+    if (!status && !silent) {
+        for (size_t i = 0; i < count; i++) {
+            shapes[i] = kw_fold_group(&dataset->problem_groups[i], KW_BY_SHAPE);
+            families[i] = dataset->problem_groups[i].bucket;
+        }
+        take_lines(shapes, &shape_count, families, &family_count, &had);
+        qsort(shapes, shape_count, sizeof *shapes, kw_order_uint64_items);
+        qsort(families, family_count, sizeof *families, by_bucket_text);
+        print_lines(text, shapes, shape_count, families, family_count);
+        status = text->failed ? kw_fail_memory(err, "a list of what was trained on") : KW_OK;
+    }
+    free(shapes);
+    free(families);
+    kw_text_drop(&had);
+    return status;
 }
 
 bool kw_trained_on_has(const kw_trained_on *trained, const kw_problem_group *problem_group, kw_grouping grouping) {

@@ -17,8 +17,9 @@ typedef struct kw_trained_on {
     bool known; /* false: the folder does not say */
 } kw_trained_on;
 
-/* The file's text, to be compressed. */
-kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, kw_error *err);
+/* The file's text, to be compressed, with what the model in the folder before was trained on; NULL: there was none. A model before that does
+ * not say makes one that does not: the text stays empty. */
+kw_status kw_trained_on_print(kw_text *text, const kw_dataset *dataset, const char *before, kw_error *err);
 /* A folder without the file is no error: then known is false. */
 kw_status kw_trained_on_read(kw_trained_on *trained, const char *folder, kw_error *err);
 void kw_trained_on_drop(kw_trained_on *trained);

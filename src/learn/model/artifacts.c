@@ -12,6 +12,7 @@
 #include "json/json_write.h"
 #include "learn/data/trained_on.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -338,7 +339,12 @@ static kw_status write_predictions(const kw_artifacts *a, kw_error *err) {
 
 static kw_status write_trained_on(const kw_artifacts *a, kw_error *err) {
     kw_text plain = {0}, packed = {0};
-    kw_status status = kw_trained_on_print(&plain, a->trainer->dataset, err);
+    kw_status status = kw_trained_on_print(&plain, a->trainer->dataset, a->before ? a->options->warm_start : NULL, err);
+    if (!status && !plain.size) { /* what a model of this name said before must not stand for this one */
+        char path[PATH_SIZE];
+        snprintf(path, sizeof path, "%s/trained_on.txt.gz", a->options->out);
+        return remove(path) && errno != ENOENT ? kw_fail(err, KW_FAILED, "%.300s: %s", path, strerror(errno)) : KW_OK;
+    }
     status = status ? status : kw_gzip_pack(&packed, plain.data, plain.size, err);
     status = status ? status : write_bytes(a, "trained_on.txt.gz", packed.data, packed.size, err);
     kw_text_drop(&plain);
@@ -352,8 +358,8 @@ static kw_status write_spec(const kw_artifacts *a, kw_error *err) {
     kw_status status = kw_gzip_unpack(&plain, a->packed, a->packed_size, KW_FOREST_MAX_TEXT, err);
     if (!status) {
         kw_hash_text(unpacked, plain.data, plain.size);
-        status = kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->hyperparameters->quantity, forest_file(forest, a),
-                               (const char *const[2]){a->report->digest, unpacked}, err);
+        status = kw_spec_print(&text, a->trainer->dataset, a->trainer->features, a->hyperparameters->quantity, a->before,
+                               forest_file(forest, a), (const char *const[2]){a->report->digest, unpacked}, err);
     }
     kw_text_drop(&plain);
     if (status) {

@@ -40,8 +40,14 @@ kw_status kw_dataset_spread(int64_t *problems, int64_t *families, const kw_datas
 }
 
 /* Problem groups come sorted by target, so equal ones stand together. */
-static void add_spec_targets(kw_text *text, const kw_dataset *dataset) {
+static void add_spec_targets(kw_text *text, const kw_dataset *dataset, const kw_model_spec *before) {
     char line[KW_TARGET_TEXT_MAX];
+    for (size_t i = 0; before && i < before->target_count; i++) {
+        kw_text_addf(text, "target %s\n", before->target_texts[i]);
+    }
+    if (before) {
+        return; /* a warm start has no target that the model before did not have */
+    }
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
         bool same = i && kw_target_is_same(&dataset->problem_groups[i - 1].target, &dataset->problem_groups[i].target);
         if (!same) {
@@ -51,14 +57,14 @@ static void add_spec_targets(kw_text *text, const kw_dataset *dataset) {
     }
 }
 
-static void add_spec_serves(kw_text *text, const kw_dataset *dataset) {
+static void add_spec_serves(kw_text *text, const kw_dataset *dataset, const kw_model_spec *before) {
     bool serves[KW_OP_COUNT][KW_DTYPE_COUNT] = {{false}};
     for (size_t i = 0; i < dataset->problem_group_count; i++) {
         serves[dataset->problem_groups[i].problem.op][dataset->problem_groups[i].problem.dtype] = true;
     }
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
-            if (serves[op][dtype]) {
+            if (serves[op][dtype] || (before && kw_model_spec_serves(before, (kw_op)op, (kw_dtype)dtype))) {
                 kw_text_addf(text, "serves %s %s\n", kw_op_name((kw_op)op), kw_dtype_name((kw_dtype)dtype));
             }
         }
@@ -78,6 +84,15 @@ static void add_schema(kw_text *text, const kw_feature_table *features) {
     }
 }
 
+/* Words of axes, so that a library that has others, or in another order, knows which was which. */
+static void add_codes(kw_text *text, const kw_feature_table *features) {
+    for (size_t i = 0; i < features->count; i++) {
+        if (features->features[i].words) {
+            kw_text_addf(text, "codes %s %s\n", features->features[i].name, features->features[i].words);
+        }
+    }
+}
+
 static void add_units(kw_text *text, const kw_feature_table *features) {
     char units[KW_HASH_TEXT];
     const char **names = calloc(features->count + 1, sizeof *names);
@@ -93,17 +108,18 @@ static void add_units(kw_text *text, const kw_feature_table *features) {
 }
 
 kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_feature_table *features, kw_model_quantity quantity,
-                        const char *forest, const char *const digests[2], kw_error *err) {
+                        const kw_model_spec *before, const char *forest, const char *const digests[2], kw_error *err) {
     int64_t problems = 0;
     kw_status status = kw_dataset_spread(&problems, NULL, dataset, err);
     if (status) {
         return status;
     }
     kw_text_add(text, KW_MODEL_SPEC_HEADER "\n");
-    add_spec_targets(text, dataset);
-    add_spec_serves(text, dataset);
+    add_spec_targets(text, dataset, before);
+    add_spec_serves(text, dataset, before);
     kw_text_addf(text, "predicts %s\n", kw_model_quantity_name(quantity));
     add_schema(text, features);
+    add_codes(text, features);
     add_units(text, features);
     if (forest) {
         kw_text_addf(text, "forest %s\n", forest);

@@ -194,7 +194,7 @@ static terms conv_terms(const kw_ck_features_conv *c) {
     KW_CK_FEATURES_HARDWARE_COLUMNS(F)
 
 static const kw_feature columns[] = {
-#define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
+#define COLUMN(name, group, unit, formula) {#name, group, unit, #formula, NULL},
     CONV_COLUMNS(COLUMN)
 #undef COLUMN
 };

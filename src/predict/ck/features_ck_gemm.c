@@ -114,7 +114,7 @@ static terms gemm_terms(const kw_ck_features_gemm *c) {
     KW_CK_FEATURES_HARDWARE_COLUMNS(F)
 
 static const kw_feature columns[] = {
-#define COLUMN(name, group, unit, formula) {#name, group, unit, #formula},
+#define COLUMN(name, group, unit, formula) {#name, group, unit, #formula, NULL},
     GEMM_COLUMNS(COLUMN)
 #undef COLUMN
 };

@@ -173,7 +173,7 @@ static void what_was_trained_on_is_known_in_every_dress(void **state) {
     kw_trained_on trained;
     kw_error err = {0};
     made_groups_make(&dataset, seen, 1);
-    assert_ok(kw_trained_on_print(&text, &dataset, &err), &err);
+    assert_ok(kw_trained_on_print(&text, &dataset, NULL, &err), &err);
     save_trained(folder, text.data, text.size);
     assert_ok(kw_trained_on_read(&trained, folder, &err), &err);
     assert_true(trained.known);
@@ -217,7 +217,7 @@ static void a_model_is_not_judged_by_its_own_training(void **state) {
     assert_ok(kw_dataset_open(&half, options.stores, 1, NULL, &err), &err);
     size_t problem_groups = half.problem_group_count;
     half.problem_group_count = problem_groups / 2;
-    assert_ok(kw_trained_on_print(&text, &half, &err), &err);
+    assert_ok(kw_trained_on_print(&text, &half, NULL, &err), &err);
     save_trained(path, text.data, text.size);
     unseen = open_by(&options);
     assert_true(unseen->in_sample >= problem_groups / 2);
@@ -229,7 +229,7 @@ static void a_model_is_not_judged_by_its_own_training(void **state) {
     kw_evaluation_close(&asked);
     half.problem_group_count = problem_groups;
     kw_text_drop(&text);
-    assert_ok(kw_trained_on_print(&text, &half, &err), &err);
+    assert_ok(kw_trained_on_print(&text, &half, NULL, &err), &err);
     save_trained(path, text.data, text.size);
     options.in_sample = false;
     assert_int_equal(kw_evaluation_open(&asked, &options, &err), KW_FAILED);

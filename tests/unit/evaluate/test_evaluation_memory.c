@@ -61,7 +61,7 @@ static kw_status cover(kw_error *err) {
 
 static kw_status remember(kw_error *err) {
     kw_text text = {0};
-    kw_status status = kw_trained_on_print(&text, &dataset, err);
+    kw_status status = kw_trained_on_print(&text, &dataset, NULL, err);
     assert_true(status || strstr(text.data, "family conv_fwd"));
     kw_text_drop(&text);
     return status;

@@ -3,6 +3,7 @@
 #include "base/random.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
+#include "learn/model/forest_numbers.h"
 #include "learn/model/forest_text.h"
 #include "base/format/gzip.h"
 
@@ -98,6 +99,85 @@ static void small_is_as_small_as_it_gets(void **state) {
     free(text);
 }
 
+/* Features the other way round with one more among them, and a category's codes three further on: rows in these numbers score alike. */
+static void other_numbers_mean_the_same(void **state) {
+    (void)state;
+    enum { SHIFT = 3, CODES = 64 };
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        char *text = read_model(models[m]);
+        kw_forest *before = parse(text, strlen(text));
+        size_t count = kw_forest_describe(before).features;
+        bool categories = strstr(models[m], "categorical") != NULL;
+        kw_feature_number *numbers = calloc(count, sizeof *numbers);
+        const char **names = calloc(count + 1, sizeof *names);
+        bool *coded = calloc(count, sizeof *coded);
+        int32_t codes[CODES];
+        for (int i = 0; i < CODES; i++) {
+            codes[i] = i + SHIFT;
+        }
+        names[0] = "of_today";
+        const char *infos = strstr(text, "feature_infos=") + strlen("feature_infos=");
+        for (size_t i = 0; i < count; i++) {
+            coded[i] = categories && *infos != '[' && strncmp(infos, "none", 4) != 0;
+            infos += strcspn(infos, " \n") + 1;
+            numbers[i] = (kw_feature_number){(int32_t)(count - i), coded[i] ? codes : NULL, CODES};
+            names[count - i] = kw_forest_feature(before, i);
+        }
+        kw_text other = {0};
+        kw_error err = {0};
+        if (kw_forest_text_renumber(&other, text, numbers, names, count + 1, &err)) {
+            fail_msg("%s: %s", models[m], err.text);
+        }
+        kw_forest *after = parse(other.data, other.size);
+        assert_string_equal(kw_forest_feature(after, 0), "of_today");
+        double *rows = calloc(ROWS * count, sizeof *rows), *turned = calloc(ROWS * (count + 1), sizeof *turned), a[ROWS], b[ROWS];
+        fill(rows, ROWS * count, m + 1);
+        for (size_t r = 0; r < ROWS; r++) {
+            for (size_t i = 0; i < count; i++) {
+                double value = rows[r * count + i];
+                bool code = coded[i] && value > -1; /* a category is cut to a whole number */
+                turned[r * (count + 1) + count - i] = code ? trunc(value) + SHIFT : value;
+            }
+        }
+        kw_forest_score(before, rows, ROWS, a);
+        kw_forest_score(after, turned, ROWS, b);
+        for (int i = 0; i < ROWS; i++) {
+            assert_true(fabs(a[i] - b[i]) <= 1e-5 * (1 + fabs(a[i])));
+        }
+        kw_forest_drop(&before);
+        kw_forest_drop(&after);
+        kw_text_drop(&other);
+        free(numbers);
+        free(names);
+        free(coded);
+        free(rows);
+        free(turned);
+        free(text);
+    }
+}
+
+static void a_feature_that_is_asked_about_and_no_more_is_named(void **state) {
+    (void)state;
+    char *text = read_model("deep");
+    kw_forest *forest = parse(text, strlen(text));
+    size_t count = kw_forest_describe(forest).features;
+    kw_feature_number *numbers = calloc(count, sizeof *numbers);
+    const char *names[] = {"all"};
+    size_t asked = 0;
+    while (!kw_forest_feature_splits(forest, asked)) {
+        asked++;
+    }
+    numbers[asked].position = -1;
+    kw_text out = {0};
+    kw_error err = {0};
+    assert_int_equal(kw_forest_text_renumber(&out, text, numbers, names, 1, &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, kw_forest_feature(forest, asked)));
+    kw_text_drop(&out);
+    kw_forest_drop(&forest);
+    free(numbers);
+    free(text);
+}
+
 static void infinite_thresholds_stay_infinite(void **state) {
     (void)state;
     static const char text[] =
@@ -178,6 +258,8 @@ int main(void) {
         cmocka_unit_test(small_models_score_as_before),
         cmocka_unit_test(the_first_trees_are_a_model),
         cmocka_unit_test(small_is_as_small_as_it_gets),
+        cmocka_unit_test(other_numbers_mean_the_same),
+        cmocka_unit_test(a_feature_that_is_asked_about_and_no_more_is_named),
         cmocka_unit_test(infinite_thresholds_stay_infinite),
         cmocka_unit_test(text_without_trees_is_refused),
         cmocka_unit_test(gzip_goes_there_and_back_and_has_no_date),

@@ -9,7 +9,7 @@
 #include "learn/model/artifacts.h"
 #include "learn/model/forest_text.h"
 #include "learn/fit/lightgbm.h"
-#include "learn/fit/warm_start.h"
+#include "learn/model/forest_numbers.h"
 
 #include <jansson.h>
 #include <unistd.h>
@@ -179,7 +179,7 @@ static void a_spec_is_read_back_as_it_was_meant(void **state) {
     kw_error err = {0};
     open_pieces(&p);
     const kw_feature_table *features = kw_native_features_table(p.own);
-    assert_int_equal(kw_spec_print(&text, &p.dataset, features, KW_PREDICTS_RANK, NULL, digests, NULL), KW_OK);
+    assert_int_equal(kw_spec_print(&text, &p.dataset, features, KW_PREDICTS_RANK, NULL, NULL, digests, NULL), KW_OK);
     if (kw_model_spec_read(&spec, "model.spec", text.data, text.size, &err)) {
         fail_msg("%s", err.text);
     }
@@ -194,71 +194,6 @@ static void a_spec_is_read_back_as_it_was_meant(void **state) {
     assert_int_equal(spec.serves[KW_CONV_BWD_WEIGHT], 0);
     kw_model_spec_drop(&spec);
     kw_text_drop(&text);
-    close_pieces(&p);
-}
-
-static void replace(char *text, const char *from, const char *to) {
-    char *at = strstr(text, from);
-    assert_non_null(at);
-    assert_int_equal(strlen(from), strlen(to));
-    memcpy(at, to, strlen(to));
-}
-
-/* What a warm start must be told apart by: a change of the spec, and the word that the refusal must have. */
-static void warm_starts_on_other_ground_are_refused(void **state) {
-    (void)state;
-    static const struct {
-        const char *from, *to, *names;
-        kw_status status;
-    } cases[] = {
-        {"predicts ratio", "predicts time ", "time", KW_MISSING},
-        {"predicts ratio", "predicts ratio", "digest", KW_MALFORMED},
-        {"feature log2_n\n", "feature log3_n\n", "log3_n", KW_ILLEGAL},
-        {"family conv.direct\n", "family conv.direkt\n", "conv.direkt", KW_ILLEGAL},
-        {"model=vendor-25-97-2", "model=vendor-25-97-3", "vendor-25-97-2", KW_ILLEGAL},
-    };
-    pieces p;
-    char where[2 * SCRATCH_MAX], path[4 * SCRATCH_MAX];
-    kw_text good = {0};
-    open_pieces(&p);
-    const kw_feature_table *features = kw_native_features_table(p.own);
-    scratch_path(where, folder, "before");
-    snprintf(path, sizeof path, "mkdir -p '%s'", where);
-    assert_int_equal(system(path), 0);
-    snprintf(path, sizeof path, "%s/model.lgbm.gz", where);
-    scratch_write(path, "tree\n", 5, 0644);
-    assert_int_equal(kw_spec_print(&good, &p.dataset, features, KW_PREDICTS_RATIO, NULL, digests, NULL), KW_OK);
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kw_warm_start_model warm;
-        kw_error err = {0};
-        char *text = strdup(good.data);
-        replace(text, cases[i].from, cases[i].to);
-        snprintf(path, sizeof path, "%s/model.spec", where);
-        scratch_write(path, text, strlen(text), 0644);
-        assert_int_equal(kw_warm_start_open(&warm, where, &p.dataset, features, KW_PREDICTS_RATIO, &err), cases[i].status);
-        if (!strstr(err.text, cases[i].names)) {
-            fail_msg("\"%s\" does not name %s", err.text, cases[i].names);
-        }
-        free(text);
-    }
-    kw_warm_start_model warm;
-    kw_error err = {0};
-    snprintf(path, sizeof path, "%s/model.spec", where);
-    scratch_write(path, good.data, good.size, 0644);
-    assert_int_equal(kw_warm_start_open(&warm, where, &p.dataset, features, KW_PREDICTS_TIME, &err), KW_ILLEGAL);
-    assert_non_null(strstr(err.text, "predicts ratio"));
-    /* a family more, of the name that stands for none */
-    kw_text more = {0};
-    const char *last = good.data;
-    for (const char *at = good.data; (at = strstr(at, "\nfamily ")) != NULL; at++) {
-        last = at + 1;
-    }
-    kw_text_addf(&more, "%.*sfamily (none)\n%s", (int)(strchr(last, '\n') + 1 - good.data), good.data, strchr(last, '\n') + 1);
-    scratch_write(path, more.data, more.size, 0644);
-    assert_int_equal(kw_warm_start_open(&warm, where, &p.dataset, features, KW_PREDICTS_RATIO, &err), KW_ILLEGAL);
-    assert_non_null(strstr(err.text, "is (none), here it is (none)"));
-    kw_text_drop(&more);
-    kw_text_drop(&good);
     close_pieces(&p);
 }
 
@@ -413,6 +348,84 @@ static void a_warm_start_keeps_the_trees_it_had(void **state) {
     kw_text_drop(&text[1]);
 }
 
+/* The model of a folder with its features and families the other way round, in another folder. */
+static void save_reversed(const char *from, const char *to) {
+    char path[4 * SCRATCH_MAX];
+    size_t size = 0;
+    kw_text plain = {0}, forest = {0}, spec = {0};
+    kw_model_spec read;
+    char *data = read_in(from, "model.spec", &size);
+    assert_int_equal(kw_model_spec_read(&read, "model.spec", data, size, NULL), KW_OK);
+    free(data);
+    size_t features = read.feature_count, families = read.family_count;
+    kw_feature_number *numbers = calloc(features, sizeof *numbers);
+    int32_t *codes = calloc(families, sizeof *codes);
+    const char **names = calloc(features, sizeof *names);
+    for (size_t i = 0; i < features; i++) {
+        numbers[i].position = (int32_t)(features - 1 - i);
+        names[features - 1 - i] = read.features[i];
+        if (!strcmp(read.features[i], "family")) {
+            numbers[i].codes = codes;
+            numbers[i].code_count = families;
+        }
+    }
+    for (size_t i = 0; i < families; i++) {
+        codes[i] = (int32_t)(families - 1 - i);
+    }
+    data = read_in(from, "model.lgbm.gz", &size);
+    assert_int_equal(kw_gzip_unpack_any(&plain, data, size, 1 << 28, NULL), KW_OK);
+    assert_int_equal(kw_forest_text_renumber(&forest, plain.data, numbers, names, features, NULL), KW_OK);
+    assert_string_not_equal(forest.data, plain.data);
+    char digest[KW_HASH_TEXT];
+    kw_hash_text(digest, forest.data, forest.size);
+    kw_text_addf(&spec, "kernelwright-model 1\ntarget %s\nserves conv_bwd_weight bf16\nserves gemm fp32\npredicts ratio\n", made_target);
+    for (size_t i = 0; i < features; i++) {
+        kw_text_addf(&spec, "feature %s\n", names[i]);
+    }
+    for (size_t i = families; i-- > 0;) {
+        kw_text_addf(&spec, "family %s\n", read.families[i]);
+    }
+    kw_text_addf(&spec, "rows 1 problems 1\ndigest %s\n", digest);
+    snprintf(path, sizeof path, "mkdir -p '%s'", to);
+    assert_int_equal(system(path), 0);
+    scratch_write(scratch_path(path, to, "model.spec"), spec.data, spec.size, 0644);
+    scratch_write(scratch_path(path, to, "model.lgbm.gz"), forest.data, forest.size, 0644);
+    kw_model_spec_drop(&read);
+    kw_text_drop(&plain);
+    kw_text_drop(&forest);
+    kw_text_drop(&spec);
+    free(data);
+    free(numbers);
+    free(codes);
+    free(names);
+}
+
+/* The same trees in other numbers are gone on with alike, and what they serve stays served. */
+static void the_order_of_features_and_families_plays_no_part(void **state) {
+    (void)state;
+    char first[2 * SCRATCH_MAX], turned[2 * SCRATCH_MAX], second[2 * SCRATCH_MAX], third[2 * SCRATCH_MAX];
+    kw_train_report report;
+    if (!has_library) {
+        skip();
+    }
+    kw_train_options options = options_of(scratch_path(first, folder, "in_order"));
+    options.folds = 1;
+    train(&options, &report);
+    save_reversed(first, scratch_path(turned, folder, "turned"));
+    options.trees = 7;
+    options.warm_start = first;
+    options.out = scratch_path(second, folder, "from_in_order");
+    train(&options, &report);
+    options.warm_start = turned;
+    options.out = scratch_path(third, folder, "from_turned");
+    train(&options, &report);
+    assert_same_file(second, third, "model.lgbm.gz");
+    kw_model *model = NULL;
+    assert_int_equal(kw_model_open(&model, third, NULL), KW_OK);
+    assert_true(kw_model_serves(model, KW_CONV_BWD_WEIGHT, KW_BF16) && kw_model_serves(model, KW_CONV_FWD, KW_FP32));
+    kw_model_close(&model);
+}
+
 static void stopped_training_writes_nothing(void **state) {
     (void)state;
     char out[2 * SCRATCH_MAX];
@@ -434,13 +447,13 @@ int main(void) {
         cmocka_unit_test(a_row_of_a_sealed_problem_is_refused_by_name),
         cmocka_unit_test(a_missing_library_says_how_to_get_it),
         cmocka_unit_test(a_spec_is_read_back_as_it_was_meant),
-        cmocka_unit_test(warm_starts_on_other_ground_are_refused),
         cmocka_unit_test(training_twice_gives_the_same_files),
         cmocka_unit_test(what_is_written_is_a_model_that_can_be_opened),
         cmocka_unit_test(what_can_be_learned_is_learned),
         cmocka_unit_test(json_files_are_json),
         cmocka_unit_test(models_stay_within_their_size),
         cmocka_unit_test(a_warm_start_keeps_the_trees_it_had),
+        cmocka_unit_test(the_order_of_features_and_families_plays_no_part),
         cmocka_unit_test(stopped_training_writes_nothing),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
