@@ -123,7 +123,7 @@ hunt:
 	@tools/setup.sh test
 	@cmake --preset release >/dev/null
 	@cmake --build build -j $(JOBS) --target gpu_hunt
-	@build/tests/check/gpu_hunt $${HUNT_SECONDS:-300} $${HUNT_SEED:-$$(date +%Y%m%d)} $$ARCHS
+	@build/tests/check/gpu/gpu_hunt $${HUNT_SECONDS:-300} $${HUNT_SEED:-$$(date +%Y%m%d)} $$ARCHS
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

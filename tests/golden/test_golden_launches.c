@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/os/file.h"
 #include "base/random.h"
-#include "check/legal_problems.h"
+#include "check/legal/legal_problems.h"
 #include "config/catalog.h"
 #include "config/gpu_arch.h"
 #include "config/isa.h"

@@ -11,5 +11,5 @@ cd "$(dirname "$0")/../.."
 export KW_LEGAL_SEED="${KW_LEGAL_SEED:-$(date +%Y%m%d)}" KW_LEGAL_PAIRS="${KW_LEGAL_PAIRS:-1000000}" KW_LEGAL_PLANS="${KW_LEGAL_PLANS:-20000}"
 export KW_LEGAL_SETS="${KW_LEGAL_SETS:-tiny default full-tests full gemm-sweep}"
 build debug test_legal test_legal_plans >/dev/null
-build-debug/tests/check/test_legal
-build-debug/tests/check/test_legal_plans
+build-debug/tests/check/legal/test_legal
+build-debug/tests/check/legal/test_legal_plans

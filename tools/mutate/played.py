@@ -85,7 +85,7 @@ class PlayedJudge:
     def _paired(self):
         found = []
         for arch in ARCHS:
-            asked = subprocess.run([self._program("gpu_pairs"), arch, "tiny"], env={**os.environ, "KW_PAIRS_EACH": "2"}, capture_output=True, text=True, check=True)
+            asked = subprocess.run([self._program("gpu/gpu_pairs"), arch, "tiny"], env={**os.environ, "KW_PAIRS_EACH": "2"}, capture_output=True, text=True, check=True)
             found += pairs_of(asked.stdout, arch)
         return found
 

@@ -9,7 +9,7 @@
 #   EACH         of a kernel's problems but the one with ragged tiles, each so many (2 for tiny, else 1)
 #   BUDGET       seconds for compiling, and again for playing, of each architecture; what is then left is told and no failure (no limit)
 #   OUT          folder of compiled kernels and verdicts (build/gpu_check); JOBS processes at a time (all cores)
-#   KWRIGHT, PAIRS   the programs (build/kwright, build/tests/check/gpu_pairs)
+#   KWRIGHT, PAIRS   the programs (build/kwright, build/tests/check/gpu/gpu_pairs)
 set -u
 cd "$(dirname "$0")/../.." || exit 3
 set_name=${SET:-tiny}
@@ -18,7 +18,7 @@ jobs=${JOBS:-$(nproc)}
 budget=${BUDGET:-}
 each=${EACH:-$([ "$set_name" = tiny ] && echo 2 || echo 1)}
 kwright=${KWRIGHT:-build/kwright}
-pairs=${PAIRS:-build/tests/check/gpu_pairs}
+pairs=${PAIRS:-build/tests/check/gpu/gpu_pairs}
 passed=0
 failed=0
 table=""

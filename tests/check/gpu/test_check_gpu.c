@@ -8,7 +8,7 @@
  * KW_CHECK_EVERY=N takes every Nth row, KW_CHECK_ARCH=NAME one architecture, KW_CHECK_ONLY=PATTERN the tests of such names;
  * chosen_kernels.h has two more. */
 
-#include "check/chosen_kernels.h"
+#include "check/gpu/chosen_kernels.h"
 #include "check/special_values.h"
 #include "problem/epilogue/epilogue.h"
 #include "support/kw_test.h"

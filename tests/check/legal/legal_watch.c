@@ -1,6 +1,6 @@
 /* legal_watch.c: signal handlers print with stdio, which is not allowed in general; here the process is lost anyway, and the kernel's name is
  * all that matters. */
-#include "check/legal_watch.h"
+#include "check/legal/legal_watch.h"
 
 #include <signal.h>
 #include <stdio.h>

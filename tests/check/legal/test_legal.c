@@ -9,8 +9,8 @@
  *   KW_LEGAL_ARCHES    architectures (all) */
 #include "base/math.h"
 #include "base/random.h"
-#include "check/legal_problems.h"
-#include "check/legal_watch.h"
+#include "check/legal/legal_problems.h"
+#include "check/legal/legal_watch.h"
 #include "config/catalog.h"
 #include "config/gpu_arch.h"
 #include "config/isa.h"

@@ -1,5 +1,5 @@
 /* chosen_kernels.c: see the header. */
-#include "check/chosen_kernels.h"
+#include "check/gpu/chosen_kernels.h"
 
 #include <stdio.h>
 #include <stdlib.h>

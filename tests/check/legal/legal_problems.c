@@ -1,5 +1,5 @@
 /* legal_problems.c: drawing legal problems. What a config's axes say of the problems it serves is followed three times of four. */
-#include "check/legal_problems.h"
+#include "check/legal/legal_problems.h"
 
 #include "base/math.h"
 #include "base/random.h"

@@ -1,8 +1,8 @@
 /* chosen_kernels.h: which of its kernels a test checks. All, unless the environment says otherwise: KW_CHECK_KERNELS=FILE takes those whose
  * "ARCH CONFIG" is a line of the file; KW_CHECK_LIST=1 none, and prints "kernel ARCH FLOPS CONFIG" for each instead, with what its problems
  * take together. tools/mutate asks for both. */
-#ifndef KW_TESTS_CHECK_CHOSEN_KERNELS_H
-#define KW_TESTS_CHECK_CHOSEN_KERNELS_H
+#ifndef KW_TESTS_CHECK_GPU_CHOSEN_KERNELS_H
+#define KW_TESTS_CHECK_GPU_CHOSEN_KERNELS_H
 
 #include "config/config.h"
 
