@@ -28,12 +28,14 @@ static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
  * than they take to compile (-O1: twice the compile, a quarter less of the run). Accesses to memory call functions of the text itself
  * (kernels/prelude/gpu_emu.h), not of a sanitizer; clang without optimising would copy structs by memcpy and call none. Reports name
  * lines, which -g1 tells, and the lines that called them. Variables begin as a pattern, a huge number, so that one that is used before it
- * is set is not taken for zero; gcc can do so from version 12 on. */
+ * is set is not taken for zero; gcc can do so from version 12 on. Functions do not tell that they begin and end: nobody asks. */
 #define EMU_OPTIONS "-g1", "-gdwarf-4", "-fsanitize=thread", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fms-extensions"
 #define EMU_PATTERN "-ftrivial-auto-var-init=pattern"
-static const char *const emu_gcc_options[] = {"-O0", EMU_PATTERN, EMU_OPTIONS, COMMON_OPTIONS, NULL};
+static const char *const emu_gcc_options[] = {"-O0",       EMU_PATTERN,    "--param=tsan-instrument-func-entry-exit=0",
+                                              EMU_OPTIONS, COMMON_OPTIONS, NULL};
 static const char *const emu_old_gcc_options[] = {"-O0", EMU_OPTIONS, COMMON_OPTIONS, NULL};
-static const char *const emu_clang_options[] = {"-O1", "-fno-inline", EMU_PATTERN, EMU_OPTIONS, COMMON_OPTIONS, NULL};
+static const char *const emu_clang_options[] = {"-O1",       "-fno-inline",  EMU_PATTERN, "-mllvm", "-tsan-instrument-func-entry-exit=0",
+                                                EMU_OPTIONS, COMMON_OPTIONS, NULL};
 
 const char *const *kw_compiler_options(const kw_compiler *compiler) {
     if (compiler->toolchain == &kw_emu_toolchain) {
