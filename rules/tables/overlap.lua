@@ -36,6 +36,14 @@ local any_size = {
     { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 },
 }
 
+-- Narrow groups side by side, 64 channels together: pipeline, tile, tiles in shared memory; and how many groups, of 32, 16 and 8 channels.
+local merged = {
+    conv_bwd_weight = { { "pingpong", "64x64x64", 6 }, { "pingpong", "64x128x64", 7 }, { "pingpong", "64x192x64", 6 } },
+    conv = { { "cooperative", "128x64x64", 4 }, { "cooperative", "256x64x64", 5 }, { "pingpong", "64x64x64", 6 } },
+    groups = { 2, 4 },
+    more = { 2, 4, 8 },
+}
+
 -- Products of few rows (turned) or few columns, whose results leave from the registers: pipeline, tile, tiles in shared memory.
 local thin = {
     turned = {
@@ -127,6 +135,18 @@ local function meeting_points(list, epi)
     return out
 end
 
+-- Those of merged groups.
+local function merged_points(op, all)
+    local out, weight = {}, op == "conv_bwd_weight"
+    for _, groups in ipairs(all and merged.more or merged.groups) do
+        for _, p in ipairs(points(merged[weight and op or "conv"], weight and 0 or nil)) do
+            p.merge = groups
+            out[#out + 1] = p
+        end
+    end
+    return out
+end
+
 -- Those of a convolution in some counts of axes; meets: also those whose blocks meet; width: bytes of an element.
 local function convolutions(op, first, last, meets, width)
     local out = {}
@@ -135,6 +155,9 @@ local function convolutions(op, first, last, meets, width)
         local lists = { weight and {} or points(tiles, nil, width), points(divided[weight and op or "conv"], 0, width) }
         if width ~= 4 then
             lists[3], lists[4] = points(any_size, 0, 2, 1), points(planes, 0)
+        end
+        if width ~= 4 then
+            lists[#lists + 1] = merged_points(op, meets)
         end
         if meets and width ~= 4 then
             lists[#lists + 1] = meeting_points(meeting[weight and op or "conv"], "default")

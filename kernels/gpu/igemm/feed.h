@@ -8,7 +8,12 @@
  * So a depth's last step of each tap may have fewer channels, which come as zeros, and forward and bwd_data have that many more steps. A
  * tile of bwd_weight has pieces of 64 columns, each 64 channels of one tap, tap after tap. gpu/igemm/backward.h says which rows, columns and
  * positions bwd_data has. Groups are products of their own (kw_work.batch), of whole blocks of 64 channels where there are several; axes that
- * a problem has not are absent. */
+ * a problem has not are absent.
+ *
+ * KW_MERGE groups of KW_EACH channels in and out are one product of 64 channels whose filters are block-diagonal. The map of filters knows
+ * the channels of one group alone and has zeros beside them: a box of 64 channels that begins so many groups before the first has a group's
+ * filters at its own place, and zeros at the others'. In the same way what bwd_weight has between two groups lies beside the map of the result
+ * and is not stored. */
 #ifndef KW_IGEMM_FEED_H
 #define KW_IGEMM_FEED_H
 
@@ -34,15 +39,26 @@ typedef struct kw_feed {
 
 #define KW_OFFSET_BITS (16 / KW_NDIM)
 
+#define KW_EACH (KW_SLAB_ELEMENTS / KW_MERGE)
+#if KW_MERGE > 1 && KW_WEIGHT
+#define KW_SUMS_JOIN(row, col) ((row) / KW_EACH == (col) / KW_EACH) /* they are of the same group */
+#endif
+
+/* Channels of a product. */
+KW_DEVICE int kw_feed_c(const kw_gpu_args *a) { return KW_MERGE > 1 ? KW_SLAB_ELEMENTS : (int)a->c; }
+KW_DEVICE int kw_feed_k(const kw_gpu_args *a) { return KW_MERGE > 1 ? KW_SLAB_ELEMENTS : (int)a->k; }
+
 KW_DEVICE int kw_feed_taps(const kw_gpu_args *a) { return (int)(a->filter[0] * a->filter[1] * a->filter[2]); }
 /* Of channels: what a step has, or for weights a piece of the tile's columns. */
-KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) { return (int)KW_CEIL(KW_DATA ? a->k : a->c, KW_WEIGHT ? KW_SLAB_ELEMENTS : KW_TILE_K); }
+KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) {
+    return KW_CEIL(KW_DATA ? kw_feed_k(a) : kw_feed_c(a), KW_WEIGHT ? KW_SLAB_ELEMENTS : KW_TILE_K);
+}
 
 /* A depth's last step of each tap may have few channels. Blocks of a cluster that take a tap's steps in turns would count otherwise. */
-#define KW_HALVES (!KW_WEIGHT && KW_OWN_STEPS == 1)
+#define KW_HALVES (!KW_WEIGHT && KW_MERGE == 1 && KW_OWN_STEPS == 1)
 KW_DEVICE int kw_feed_half_each(const kw_gpu_args *a) {
     int blocks = kw_feed_blocks(a);
-    return (int)(KW_DATA ? a->k : a->c) - (blocks - 1) * KW_TILE_K <= KW_TILE_K / 2 ? blocks : 0;
+    return (KW_DATA ? kw_feed_k(a) : kw_feed_c(a)) - (blocks - 1) * KW_TILE_K <= KW_TILE_K / 2 ? blocks : 0;
 }
 
 /* Pixels that are counted through: of y, or rows for bwd_data. */
@@ -215,7 +231,7 @@ KW_DEVICE void kw_feed_image(const kw_feed *f, const kw_tensor_map *map, char *t
 
 KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
     char *second = to + KW_STAGE_BYTES_A;
-    int c = work->batch * (int)a->c, k = work->batch * (int)a->k; /* the group's first channels */
+    int c = work->batch * kw_feed_c(a), k = work->batch * kw_feed_k(a); /* the product's first channels */
 #if KW_WEIGHT
     KW_UNROLL
     for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS)
@@ -230,7 +246,11 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     kw_feed_step(f, a);
 #else
     kw_feed_image(f, &a->map[KW_A], to, bar, (KW_DATA ? k : c) + f->block * KW_TILE_K);
-#if KW_PHASES
+#if KW_MERGE > 1
+    KW_UNROLL
+    for (int i = 0; i < KW_SLAB_ELEMENTS; i += KW_EACH)
+        kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, -i, f->tap, k + i);
+#elif KW_PHASES
     KW_UNROLL
     for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
         kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, f->col + i, f->tap, k + f->block * KW_TILE_K);
@@ -261,9 +281,15 @@ KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
 
 /* What lies behind a group's last channel is another group's. */
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
-    int channels = (int)(KW_DATA ? a->c : a->k), first = work->batch * channels;
+    int channels = KW_DATA ? kw_feed_c(a) : kw_feed_k(a), first = work->batch * channels;
 #if KW_WEIGHT
     int tap, block = kw_feed_piece(a, work, col, &tap);
+#if KW_MERGE > 1
+    KW_UNROLL
+    for (int i = 0; i < KW_PIECE; i += KW_EACH)
+        kw_tensor_store3(&a->map[2], piece + i * 128, -i, tap, first + i);
+    return;
+#endif
     if (work->row + row < channels) kw_tensor_store3(&a->map[2], piece, block * KW_SLAB_ELEMENTS, tap, first + work->row + row);
 #else
     if (work->col + col < channels) kw_tensor_store3(&a->map[2], piece, first + work->col + col, work->row + row, 0);
@@ -273,8 +299,8 @@ KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const ch
 KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
     row += work->row;
 #if KW_WEIGHT
-    *ok &= row < (int)a->k;
-    return (work->batch * a->k + row) * kw_feed_taps(a) * a->c;
+    *ok &= row < kw_feed_k(a);
+    return (work->batch * (kw_i64)kw_feed_k(a) + row) * kw_feed_taps(a) * a->c - (KW_MERGE > 1 ? row / KW_EACH * KW_EACH : 0);
 #else
     *ok &= row < kw_feed_pixels(a, work);
 #if KW_PHASES
@@ -298,15 +324,15 @@ KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int ro
 KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, int *cols) {
 #if KW_WEIGHT
     int tap, first = kw_feed_piece(a, work, col, &tap) * KW_SLAB_ELEMENTS;
-    *cols = tap < kw_feed_taps(a) ? (int)a->c - first : 0;
+    *cols = tap < kw_feed_taps(a) ? kw_feed_c(a) - first : 0;
     return tap * a->c + first;
 #else
 #if KW_SPOTS
     *cols = kw_spots_cols(a) - work->col - col;
 #else
-    *cols = (int)(KW_DATA ? a->c : a->k) - work->col - col;
+    *cols = (KW_DATA ? kw_feed_c(a) : kw_feed_k(a)) - work->col - col;
 #endif
-    return work->batch * (KW_DATA ? a->c : a->k) + work->col + col;
+    return (kw_i64)work->batch * (KW_DATA ? kw_feed_c(a) : kw_feed_k(a)) + work->col + col;
 #endif
 }
 

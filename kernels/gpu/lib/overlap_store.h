@@ -374,6 +374,11 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 }
 #endif
 
+/* Whether the sum at a row and a column of the tile is one of the result. */
+#ifndef KW_SUMS_JOIN
+#define KW_SUMS_JOIN(row, col) 1
+#endif
+
 #define KW_ROWS_ANYWHERE (KW_ALIGNS || KW_PLANES_RESULT) /* the result's rows begin at any element */
 
 /* Sums as they are, to the result or to a slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together
@@ -382,10 +387,13 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int lane = kw_acc_lane(), ok[2] = {1, 1};
+        int number[2];
         char *row[2];
         KW_UNROLL
-        for (int half = 0; half < 2; half++)
-            row[half] = slice + kw_result_row(a, work, first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half), &ok[half]) * 4;
+        for (int half = 0; half < 2; half++) {
+            number[half] = first_row + i * KW_INST_M + kw_acc_row(lane, 2 * half);
+            row[half] = slice + kw_result_row(a, work, number[half], &ok[half]) * 4;
+        }
         KW_UNROLL
         for (int part = 0; part < 2 * KW_TILE_N / KW_PIECE; part++) {
             int half = part % 2, first = kw_acc_col(lane, 0), cols;
@@ -397,6 +405,7 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
                 const kw_sum *sum = &sums->at[i].e[part / 2 * (KW_PIECE / 2) + col / 2 + 2 * half];
                 kw_u32 w[2];
                 w[0] = kw_bits(sum[0]), w[1] = kw_bits(sum[1]);
+                if (!KW_SUMS_JOIN(number[half], col)) continue;
                 if (col < cols) kw_store_run(to + col * 4, w, KW_ROWS_ANYWHERE ? 4 : 8);
                 if (KW_ROWS_ANYWHERE && col + 1 < cols) kw_store_run(to + col * 4 + 4, w + 1, 4);
             }

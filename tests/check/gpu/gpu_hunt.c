@@ -185,9 +185,11 @@ static void draw_conv(hunt *h, kw_problem *problem, const kw_config *config) {
     problem->layout = first || (plain && once_in(h, 2)) ? KW_CHANNELS_FIRST : KW_CHANNELS_LAST;
     *d = (kw_conv_dims){.in = {1, 1, 1}, .filter = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
     d->n = once_in(h, 2) ? 1 : between(h, 1, 5);
-    d->g = (once_in(h, 2) ? 1 : between(h, 1, 5)) * kw_config_axis(config, "merge", 1);
-    d->c = d->g * draw_channels(h);
-    d->k = d->g * draw_channels(h);
+    int32_t merge = kw_config_axis(config, "merge", 1);
+    bool together = merge > 1 && kw_config_axis(config, "persistent", 0); /* blocks that stay have 64 channels of merged groups */
+    d->g = (once_in(h, 2) ? 1 : between(h, 1, 5)) * merge;
+    d->c = d->g * (together ? 64 / merge : draw_channels(h));
+    d->k = together ? d->c : d->g * draw_channels(h);
     for (int axis = 3 - problem->ndim; axis < 3; axis++) {
         draw_axis(h, d, axis);
     }

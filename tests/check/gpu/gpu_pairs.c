@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 /* PROBES: counts of channels, or sizes of a GEMM, are multiples of a power of two up to this, or of a tile. */
-enum { PROBLEMS_MIN = 4, PROBLEMS_MAX = 6, PROBES = 16, TRIES = 64 };
+enum { PROBLEMS_MIN = 4, PROBLEMS_MAX = 6, PROBES = 16, TRIES = 64, TOGETHER = 64 };
 
 /* A convolution: images, groups as multiples of the merged ones, channels of a group as multiples of what vectors allow, then three axes,
  * of which a problem takes the last ones. */
@@ -78,6 +78,7 @@ typedef struct subject {
     kw_mma mma;
     int64_t unit[3]; /* what c and k of a group must be multiples of, or m, n, k */
     bool single;     /* one channel a group */
+    bool given;      /* channels are what `unit` says, and no more */
     bool channels_first;
     bool tf32; /* it serves problems that permit tf32 alone */
     kw_problem problems[PROBLEMS_MAX];
@@ -137,6 +138,11 @@ static bool serves_channels(const subject *s, int ndim, int64_t c, int64_t k) {
 
 /* The smallest units of channels, each found with the other at its safest. */
 static void find_channels(subject *s, int ndim) {
+    if (kw_mma_overlaps(&s->mma) && s->mma.merge > 1) { /* they have 64 together */
+        s->given = true;
+        s->unit[0] = s->unit[1] = TOGETHER / s->mma.merge;
+        return;
+    }
     s->single = !serves_channels(s, ndim, PROBES, PROBES);
     int64_t safe_c = s->single ? 1 : PROBES;
     s->unit[0] = safe_c;
@@ -208,8 +214,8 @@ static void add_large_conv(subject *s, int ndim) {
             return;
         }
         *rows += growth(extents[place[0]], s->mma.tile[place[0]], 1, *rows);
-        parts[0] += s->single ? 0 : growth(extents[place[1]], s->mma.tile[place[1]], units[0], parts[0]);
-        parts[1] += growth(extents[place[2]], s->mma.tile[place[2]], units[1], parts[1]);
+        parts[0] += s->single || s->given ? 0 : growth(extents[place[1]], s->mma.tile[place[1]], units[0], parts[0]);
+        parts[1] += s->given ? 0 : growth(extents[place[2]], s->mma.tile[place[2]], units[1], parts[1]);
     }
 }
 
@@ -217,7 +223,7 @@ static void add_convs(subject *s, int ndim, size_t most) {
     find_channels(s, ndim);
     add_large_conv(s, ndim);
     for (size_t i = 0; i < SHAPES && s->count < most; i++) {
-        const int64_t channels[2] = {s->single ? 1 : s->unit[0] * shapes[i].c, s->unit[1] * shapes[i].k};
+        const int64_t channels[2] = {s->single ? 1 : s->unit[0] * (s->given ? 1 : shapes[i].c), s->unit[1] * (s->given ? 1 : shapes[i].k)};
         shape of = shapes[i];
         kw_problem problem;
         if (s->mma.pipe == KW_PIPE_COOPERATIVE ||

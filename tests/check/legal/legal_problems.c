@@ -98,7 +98,11 @@ static void follow_axes(uint64_t *random, kw_problem *problem, const kw_config *
     }
     bool single = strstr(config->family->name, "depthwise") || kw_word_is(spec, "filter3x3");
     int64_t of_group = single ? 1 : kw_config_axis(config, "channels", 0);
-    d->g *= kw_config_axis(config, "merge", 1);
+    int32_t merge = kw_config_axis(config, "merge", 1);
+    d->g *= merge;
+    if (merge > 1 && kw_config_axis(config, "persistent", 0)) { /* blocks that stay have 64 channels together */
+        of_group = 64 / merge;
+    }
     d->g = kw_word_is(kw_config_axis_word(config, "impl"), "dense") || strstr(config->family->name, "1st") ? 1 : d->g;
     d->c = d->g * kw_config_axis(config, "group_c", of_group ? (int32_t)of_group : (int32_t)draw_channels(random, LEGAL_USUAL));
     d->k = d->g * kw_config_axis(config, "group_k", of_group ? (int32_t)of_group : (int32_t)draw_channels(random, LEGAL_USUAL));

@@ -220,7 +220,8 @@ static const kw_rule igemm_fits_rules[] = {
     {"index_reaches", "index=32 reaches tensors of 2 GiB and 2^30 elements, index=64 any", igemm_index_reaches},
     {"image_pieces", "the rows that one row of the result reads exceed 2 GiB; index=64 reaches any", image_has_pieces},
     {"image_walk",
-     "pipe=cooperative and pingpong walk over an image by bulk copies: one group, or with vec_a=8 groups of whole blocks of 64 channels, "
+     "pipe=cooperative and pingpong walk over an image by bulk copies: one group, or with vec_a=8 groups of whole blocks of 64 channels "
+     "(merge above 1: as many channels out as in, merged 64), "
      "strides of at most 8 (conv_bwd_data: any, with vec_a=8 of at most 16 phases), padding and dilated filter in 16, 8 or 5 bits along "
      "each of 1, 2 or 3 axes; conv_bwd_weight: fewer "
      "than 2^21 channels",

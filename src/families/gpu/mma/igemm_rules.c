@@ -39,7 +39,7 @@ static bool explicit_is_plain(const kw_rule_case *c) {
 
 static bool merge_count(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return !(mma->merge & (mma->merge - 1)) && (mma->merge == 1 || mma->op != KW_CONV_BWD_DATA);
+    return !(mma->merge & (mma->merge - 1)) && (mma->merge == 1 || mma->op != KW_CONV_BWD_DATA || kw_mma_overlaps(mma));
 }
 
 static bool merge_is_grouped(const kw_rule_case *c) {
@@ -64,11 +64,19 @@ static bool split_image_direction(const kw_rule_case *c) {
     return !mma->split_image || (mma->op == KW_CONV_FWD && mma->index == 32);
 }
 
-/* Copies by the hardware know one image, any filter, and nothing of merged groups. */
+/* Copies by the hardware know one image and any filter. */
 static bool overlap_image(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     bool spec = mma->spec == KW_SPEC_DEFAULT || (kw_mma_planes(mma) && !kw_mma_aligns(mma));
-    return !kw_mma_overlaps(mma) || (spec && mma->merge == 1 && !mma->explicit_gemm && !mma->split_image && !mma->two_stage);
+    return !kw_mma_overlaps(mma) || (spec && !mma->explicit_gemm && !mma->split_image && !mma->two_stage);
+}
+
+/* Merged groups have 64 channels together, which is the side of a tile that has the result's. */
+static bool overlap_merge(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    enum { SIDE = 64, MERGE_MAX = 8 };
+    bool plain = mma->bytes == 2 && mma->vec[0] == 8 && mma->spec == KW_SPEC_DEFAULT && mma->streamk == KW_STREAMK_OFF;
+    return !kw_mma_overlaps(mma) || mma->merge == 1 || (plain && mma->merge <= MERGE_MAX && mma->tile[is_bwd_weight(mma) ? 0 : 1] == SIDE);
 }
 
 const kw_rule kw_igemm_valid_rules[] = {
@@ -82,16 +90,20 @@ const kw_rule kw_igemm_valid_rules[] = {
      split_direction},
     {"explicit", "explicit=1 is a plain product: spec=filter1x1_stride1_pad0, conv_fwd or conv_bwd_weight, not pipe=wavelet",
      explicit_is_plain},
-    {"merge_count", "merge is a power of two; conv_bwd_data merges no groups", merge_count},
+    {"merge_count", "merge is a power of two; conv_bwd_data merges groups with pipe=cooperative and pingpong alone", merge_count},
     {"merge_grouped", "groups are not merged where the image is split or the product is explicit", merge_is_grouped},
     {"async_channels",
      "conv_fwd with merged groups or spec=filter3x3 loads single elements, which pipe=comp_async, basic_async_v1 and gather cannot",
      async_channels},
     {"filter3x3", "spec=filter3x3 is for conv_fwd", filter3x3_direction},
     {"overlap_image",
-     "pipe=cooperative and pingpong are for merge=1, explicit=0, split_image=0, two_stage=0 and spec=default, or with vectors of 8 "
+     "pipe=cooperative and pingpong are for explicit=0, split_image=0, two_stage=0 and spec=default, or with vectors of 8 "
      "spec=filter1x1_stride1_pad0",
      overlap_image},
+    {"overlap_merge",
+     "pipe=cooperative and pingpong merge 2, 4 or 8 groups, of 64 channels together: with 16-bit types, vectors of 8, spec=default and "
+     "streamk=off, tile_n=64 (conv_bwd_weight: tile_m=64)",
+     overlap_merge},
     {"split_image", "split_image is for conv_fwd with 32-bit offsets; other directions reach large tensors by index=64",
      split_image_direction},
     {0},

@@ -53,11 +53,24 @@ static int64_t count_phases(const kw_conv_dims *d) {
     return phases;
 }
 
+/* Each product is of one group, of whole blocks of 64 channels where there are several, or of merged groups of 64 channels together. */
+static bool groups_are_walked(const kw_mma *mma, const kw_conv_dims *d) {
+    int64_t c = d->c / d->g, k = d->k / d->g;
+    if (mma->merge > 1) {
+        return c * mma->merge == KW_SLAB_ELEMENTS && k == c;
+    }
+    return d->g == 1 || (c % KW_SLAB_ELEMENTS == 0 && k % KW_SLAB_ELEMENTS == 0 && !kw_mma_aligns(mma));
+}
+
+/* Output channels of filters that a copy moves: of merged groups those of one, whose filters lie beside the next one's. */
+static int32_t filter_rows(const kw_mma *mma, int32_t rows) {
+    return mma->merge > 1 ? KW_SLAB_ELEMENTS / mma->merge : rows;
+}
+
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem) {
     enum { WEIGHT_CHANNELS = 1 << 21 };
     const kw_conv_dims *d = &problem->conv;
-    bool whole = d->c / d->g % KW_SLAB_ELEMENTS == 0 && d->k / d->g % KW_SLAB_ELEMENTS == 0;
-    bool good = (d->g == 1 || (whole && !kw_mma_aligns(mma))) && (problem->op != KW_CONV_BWD_WEIGHT || d->c < WEIGHT_CHANNELS);
+    bool good = groups_are_walked(mma, d) && (problem->op != KW_CONV_BWD_WEIGHT || d->c < WEIGHT_CHANNELS);
     for (int axis = 3 - mma->ndim; axis < 3; axis++) {
         good &= axis_is_walked(mma, problem, axis, d->stride[axis]);
     }
@@ -145,8 +158,8 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3], taps = volume(d->filter);
     kw_problem_output(out, problem);
-    const int64_t c = d->c / d->g, k = d->k / d->g;
-    kw_mma_grid grid = {.batches = d->g, .elements = kw_problem_elements(problem, kw_problem_result(problem))};
+    const int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge;
+    kw_mma_grid grid = {.batches = d->g / mma->merge, .elements = kw_problem_elements(problem, kw_problem_result(problem))};
     int64_t pixels = d->n * volume(problem->op == KW_CONV_BWD_DATA ? d->in : out);
     if (problem->op == KW_CONV_BWD_WEIGHT) {
         grid.tile_rows = kw_ceil_div(k, mma->tile[0]);
@@ -215,7 +228,7 @@ static kw_map pixel_rows(const kw_mma *mma, const kw_problem *problem, kw_tensor
 static kw_map filter_map(const kw_mma *mma, kw_dtype dtype, const kw_conv_dims *d, int32_t rows) {
     const int64_t taps = volume(d->filter), c = d->c / d->g, extent[3] = {c, taps, d->k}, tap = kw_mma_row_bytes(mma, c),
                   stride[2] = {tap, taps * tap};
-    kw_map map = kw_mma_box_map(KW_W, dtype, extent, stride, (const int32_t[3]){step_channels(mma), 1, rows});
+    kw_map map = kw_mma_box_map(KW_W, dtype, extent, stride, (const int32_t[3]){step_channels(mma), 1, filter_rows(mma, rows)});
     map.tf32 = dtype == KW_FP32;
     return map;
 }

@@ -155,7 +155,8 @@ static bool overlap_results(const kw_rule_case *c) {
 static bool overlap_epilogue(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     bool mended = kw_mma_aligns(mma) && mma->op == KW_CONV_BWD_DATA, shares = mma->op != KW_GEMM && mma->streamk == KW_STREAMK_CLUSTER;
-    return !mma->fused || !(mended || (shares && kw_mma_overlaps(mma)));
+    bool between = mma->op == KW_CONV_BWD_WEIGHT && mma->merge > 1; /* sums between groups, which have no place in other tensors */
+    return !mma->fused || !kw_mma_overlaps(mma) || !(mended || shares || between);
 }
 
 static bool compv6_is_deep(const kw_rule_case *c) {
@@ -258,7 +259,7 @@ const kw_rule kw_mma_valid_rules[] = {
      overlap_results},
     {"overlap_epilogue",
      "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 have any; with streamk=cluster "
-     "convolutions have none",
+     "convolutions have none, nor has conv_bwd_weight of merged groups",
      overlap_epilogue},
     {"lds_stages",
      "pipe=tma, cooperative and pingpong need at least two tiles in shared memory, pipe=gather three; the others have one or two",

@@ -17,6 +17,7 @@
 #define PLANES "spec=filter1x1_stride1_pad0 " COOPERATIVE
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
 #define MEETING "epi=default vec_c=1 persistent=0 streamk=cluster split_k=4 "
+#define MERGED "tile_n=64 inst_n=64 "
 #define SINGLES "vec_a=1 vec_b=1 vec_c=1 "
 #define TURNED                                                                                                                             \
     "pipe=pingpong epi=turned tile_m=16 tile_n=64 stages=8 wave_m=4 wave_n=1 inst_m=64 inst_n=16 vec_c=1 persistent=1 wave_groups=2 "
@@ -46,6 +47,12 @@ static const rule_example igemm_examples[] = {
     {"split_direction", "conv_fwd fp16", "split_k=0 pipe=gather stages=4 " GROUPS, "sm_90", NULL},
     {"", "conv_bwd_data fp16 out=fp32", COOPERATIVE, "sm_90", NULL},
     {"overlap_epilogue", "conv_bwd_data fp16 out=fp32", "vec_a=1 vec_b=1 vec_c=1 " COOPERATIVE, "sm_90", NULL},
+    {"", "conv_fwd fp16", "merge=2 " MERGED COOPERATIVE, "sm_90", NULL},
+    {"", "conv_bwd_data fp16", "merge=8 " MERGED PINGPONG, "sm_90", "conv_bwd_data fp16 nhwgc n2 g16 c128 k128 i8x8 f3x3 p1x1 s2x2"},
+    {"overlap_merge", "conv_fwd fp16", "merge=2 " COOPERATIVE, "sm_90", NULL},
+    {"overlap_merge", "conv_fwd fp16", "merge=16 " MERGED COOPERATIVE, "sm_90", NULL},
+    {"overlap_merge", "conv_bwd_weight fp16", "merge=2 " MERGED PINGPONG, "sm_90", NULL},
+    {"overlap_epilogue", "conv_bwd_weight fp16 out=fp32", "tile_m=64 merge=2 " PINGPONG, "sm_90", NULL},
     {"overlap_image", "conv_fwd fp16", "explicit=1 spec=filter1x1_stride1_pad0 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_bwd_weight fp16", "two_stage=1 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_fwd fp16", "spec=filter1x1_stride1_pad0 " SINGLES COOPERATIVE, "sm_90", NULL},
@@ -115,6 +122,8 @@ static const rule_example igemm_examples[] = {
     {"image_walk", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f1x1 p4x4 s1x9223372036854775806"},
     {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c64 k64 i8x8 f3x3 p1x1"},
     {"", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k256 i8x8 f3x3 p1x1"},
+    {"image_walk", "conv_fwd fp16", "merge=2 " MERGED COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c64 k128 i8x8 f3x3 p1x1"},
+    {"image_walk", "conv_fwd fp16", "merge=4 " MERGED COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g4 c128 k128 i8x8 f3x3 p1x1"},
     {"image_walk", "conv_fwd fp16", SINGLES COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k256 i8x8 f3x3 p1x1"},
     {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i18x18 f1x1 s9x9"},
     {"image_walk", "conv_fwd fp16", COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i300x300 f3x3 d128x128"},
