@@ -255,8 +255,8 @@ static void a_problem_s_features_are_those_worked_out_by_hand(void **state) {
 /* One column more, another order, another name and another unit: each is another hash. */
 static void units_and_order_are_in_the_hash(void **state) {
     (void)state;
-    static const kw_feature a[] = {{"m", "problem", "rows", ""}, {"t", "target", "KiB", ""}},
-                            b[] = {{"m", "problem", "rows", ""}, {"t", "target", "bytes", ""}};
+    static const kw_feature a[] = {{"m", "problem", "rows", "", NULL}, {"t", "target", "KiB", "", NULL}},
+                            b[] = {{"m", "problem", "rows", "", NULL}, {"t", "target", "bytes", "", NULL}};
     const kw_feature_table ones = {"a", a, 2}, others = {"b", b, 2};
     const struct {
         const kw_feature_table *table;
