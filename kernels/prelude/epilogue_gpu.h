@@ -119,17 +119,19 @@ KW_DEVICE float kw_extra_value(const kw_u32 *w, int type, int e) {
 
 enum { KW_EXTRA_RUN = 16 }; /* elements of a run */
 
-/* Elements at .. at + count - 1 of a tensor; absent: they are not there, and nothing is read. */
-KW_DEVICE void kw_extra_load(float *to, const char *tensor, int type, kw_i64 at, int count, int absent) {
+/* Words of elements at .. at + count - 1 of a tensor; absent: they are not there, and nothing is read. */
+KW_DEVICE void kw_extra_fetch(kw_u32 *w, const char *tensor, int type, kw_i64 at, int count, int absent) {
     int bytes = KW_BYTES_OF(type) * count, access = bytes < 16 ? bytes : 16;
-    kw_u32 w[KW_EXTRA_RUN];
     KW_UNROLL
     for (int b = 0; b < bytes; b += 16) {
         KW_UNROLL
         for (int i = 0; i < 4; i++)
-            w[b / 4 + i] = 0;
+            if (i * 4 < access) w[b / 4 + i] = 0;
         if (!absent) kw_load_run(w + b / 4, tensor + at * KW_BYTES_OF(type) + b, access);
     }
+}
+
+KW_DEVICE void kw_extra_values(float *to, const kw_u32 *w, int type, int count) {
     KW_UNROLL
     for (int e = 0; e < count; e++)
         to[e] = kw_extra_value(w, type, e);
@@ -160,20 +162,40 @@ typedef struct kw_extras {
 KW_DEVICE float kw_beta(float beta, float t) { return beta == 0.0f ? 0.0f : beta * t; }
 #define KW_BETA(beta, t) kw_beta(beta, t)
 
-/* The steps said once as loads, from value number e of the run on; which: a constant. */
-KW_DEVICE void kw_extras_load_some(kw_extras *extras, const kw_gpu_args *a, kw_place at, int count, const int which, const int e) {
-    int channels = at.by_rows ? 1 : count, rows = at.by_rows ? count : 1;
-    float v = 0.0f;
 #define KW_STEP_NONE(name) KW_STEP_NOTHING
 #define KW_STEP_NOTHING(...) 0.0f
-#define KW_EXTRA_LOAD(of, type, number, from, elements, absent)                                                                            \
-    (which & (of) ? kw_extra_load(extras->at[number] + e, a->extra[number], KW_TYPE_##type, from, elements, absent) : (void)0, 0.0f)
-#define KW_EXTRA_LOAD_ONE(type, number) KW_EXTRA_LOAD(KW_OF_ONE, type, number, 0, 1, 0)
-#define KW_EXTRA_LOAD_CHANNEL(type, number) KW_EXTRA_LOAD(KW_OF_CHANNEL, type, number, at.channel, channels, at.no_channel)
-#define KW_EXTRA_LOAD_ROW(type, number) KW_EXTRA_LOAD(KW_OF_ROW, type, number, at.row, rows, at.no_row)
-#define KW_EXTRA_LOAD_ALL(type, number)                                                                                                    \
-    KW_EXTRA_LOAD(KW_OF_ALL | ((number) == KW_RESIDUAL ? 0 : KW_OF_OTHERS), type, number, at.element, count, at.no_row || at.no_channel)
-    KW_EPILOGUE_STEPS(v, KW_STEP_NONE, KW_EXTRA_LOAD_ONE, KW_EXTRA_LOAD_CHANNEL, KW_EXTRA_LOAD_ROW, KW_EXTRA_LOAD_ALL)
+
+/* The steps said once as loads, of `room` words for each tensor; which: a constant. Nothing waits here for what is asked for. */
+KW_DEVICE void kw_extras_fetch(kw_u32 *w, const int room, const kw_gpu_args *a, kw_place at, int count, const int which) {
+    int channels = at.by_rows ? 1 : count, rows = at.by_rows ? count : 1;
+    float v = 0.0f;
+#define KW_EXTRA_FETCH(of, type, number, from, elements, absent)                                                                           \
+    (which & (of) ? kw_extra_fetch(w + (number)*room, a->extra[number], KW_TYPE_##type, from, elements, absent) : (void)0, 0.0f)
+#define KW_EXTRA_FETCH_ONE(type, number) KW_EXTRA_FETCH(KW_OF_ONE, type, number, 0, 1, 0)
+#define KW_EXTRA_FETCH_CHANNEL(type, number) KW_EXTRA_FETCH(KW_OF_CHANNEL, type, number, at.channel, channels, at.no_channel)
+#define KW_EXTRA_FETCH_ROW(type, number) KW_EXTRA_FETCH(KW_OF_ROW, type, number, at.row, rows, at.no_row)
+#define KW_EXTRA_FETCH_ALL(type, number)                                                                                                   \
+    KW_EXTRA_FETCH(KW_OF_ALL | ((number) == KW_RESIDUAL ? 0 : KW_OF_OTHERS), type, number, at.element, count, at.no_row || at.no_channel)
+    KW_EPILOGUE_STEPS(v, KW_STEP_NONE, KW_EXTRA_FETCH_ONE, KW_EXTRA_FETCH_CHANNEL, KW_EXTRA_FETCH_ROW, KW_EXTRA_FETCH_ALL)
+}
+
+/* As values, from number e of the run on. */
+KW_DEVICE void kw_extras_take(kw_extras *extras, const kw_u32 *w, const int room, int count, int by_rows, const int which, const int e) {
+    int channels = by_rows ? 1 : count, rows = by_rows ? count : 1;
+    float v = 0.0f;
+#define KW_EXTRA_TAKE(of, type, number, elements)                                                                                          \
+    (which & (of) ? kw_extra_values(extras->at[number] + e, w + (number)*room, KW_TYPE_##type, elements) : (void)0, 0.0f)
+#define KW_EXTRA_TAKE_ONE(type, number) KW_EXTRA_TAKE(KW_OF_ONE, type, number, 1)
+#define KW_EXTRA_TAKE_CHANNEL(type, number) KW_EXTRA_TAKE(KW_OF_CHANNEL, type, number, channels)
+#define KW_EXTRA_TAKE_ROW(type, number) KW_EXTRA_TAKE(KW_OF_ROW, type, number, rows)
+#define KW_EXTRA_TAKE_ALL(type, number) KW_EXTRA_TAKE(KW_OF_ALL | ((number) == KW_RESIDUAL ? 0 : KW_OF_OTHERS), type, number, count)
+    KW_EPILOGUE_STEPS(v, KW_STEP_NONE, KW_EXTRA_TAKE_ONE, KW_EXTRA_TAKE_CHANNEL, KW_EXTRA_TAKE_ROW, KW_EXTRA_TAKE_ALL)
+}
+
+KW_DEVICE void kw_extras_load_some(kw_extras *extras, const kw_gpu_args *a, kw_place at, int count, const int which, const int e) {
+    kw_u32 w[KW_EXTRAS][KW_EXTRA_RUN];
+    kw_extras_fetch(w[0], KW_EXTRA_RUN, a, at, count, which);
+    kw_extras_take(extras, w[0], KW_EXTRA_RUN, count, at.by_rows, which, e);
 }
 
 KW_DEVICE void kw_extras_load(kw_extras *extras, const kw_gpu_args *a, kw_place at, int count) {

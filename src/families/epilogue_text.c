@@ -67,7 +67,7 @@ static bool has_step(const kw_epilogue *epilogue, bool (*is)(const kw_epilogue_s
 
 void kw_epilogue_emit_residual(kw_text *text, const kw_config *config) {
     const kw_epilogue *epilogue = &config->wants.epilogue;
-    int residual = -1, others = 0, extras = 0;
+    int residual = -1, others = 0, extras = 0, channel_bytes = 0, row_bytes = 0;
     const char *type = kw_dtype_name(KW_BF16);
     for (int32_t i = 0; i < epilogue->count; i++) {
         const kw_epilogue_step *step = &epilogue->step[i];
@@ -77,9 +77,14 @@ void kw_epilogue_emit_residual(kw_text *text, const kw_config *config) {
         type = first ? kw_dtype_name(step->dtype) : type;
         others += !first && (shape == KW_EXTRA_ALL || shape == KW_EXTRA_ROW);
         extras += shape != KW_EXTRA_NONE;
+        if (!kw_epilogue_step_is_silent(step)) {
+            channel_bytes += shape == KW_EXTRA_CHANNEL ? (int)kw_dtype_size(step->dtype) : 0;
+            row_bytes += shape == KW_EXTRA_ROW ? (int)kw_dtype_size(step->dtype) : 0;
+        }
     }
     kw_text_addf(text, "#define KW_RESIDUAL (%d)\n#define KW_RESIDUAL_TYPE KW_TYPE_%s\n#define KW_EPILOGUE_OTHERS %d\n", residual, type,
                  others);
+    kw_text_addf(text, "#define KW_EPILOGUE_CHANNEL_BYTES %d\n#define KW_EPILOGUE_ROW_BYTES %d\n", channel_bytes, row_bytes);
 }
 
 void kw_epilogue_emit(kw_text *text, const kw_config *config) {

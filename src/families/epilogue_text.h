@@ -16,7 +16,8 @@ kw_dtype kw_config_output(const kw_config *config);
  * args.extra[number], of elements of this type (fp32 bf16 fp16 int8 int32), has for v, as its shape says. */
 void kw_epilogue_emit(kw_text *text, const kw_config *config);
 /* For GPUs appends KW_RESIDUAL, the number of the first tensor that has the result's shape and 16 bits, or -1; KW_RESIDUAL_TYPE; and
- * KW_EPILOGUE_OTHERS, how many others have values for each element or row. */
+ * KW_EPILOGUE_OTHERS, how many others have values for each element or row; KW_EPILOGUE_CHANNEL_BYTES and KW_EPILOGUE_ROW_BYTES, of what
+ * tensors have for one channel, and for one row. */
 void kw_epilogue_emit_residual(kw_text *text, const kw_config *config);
 
 #endif

@@ -147,11 +147,16 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
 #define KW_OWN_STEPS (KW_TEAM > 1 && KW_PINGPONG ? 2 : 1) /* from one step of a group to its next */
 #define KW_REPEAT_M (KW_GROUP_ROWS / KW_INST_M)
 
-#if KW_EPILOGUE && KW_PASSES && !KW_ALIGNS && KW_OUT_BYTES == 2 && KW_RESIDUAL >= 0
-#define KW_STAGES_RESIDUAL 1 /* gpu/lib/finish.h */
+/* What a lane asks for of the epilogue's tensors before a tile is multiplied (gpu/lib/finish.h): what its columns and rows share, where that
+ * is not too much to hold, and pieces of one that is added. */
+#if KW_EPILOGUE && KW_PASSES && !KW_ALIGNS && KW_TEAM == 1
+#define KW_AHEAD (KW_PLANES_RESULT ? KW_EPILOGUE_ROW_BYTES == 0 : KW_EPILOGUE_CHANNEL_BYTES * KW_TILE_N <= 512)
+#define KW_STAGES_RESIDUAL (KW_OUT_BYTES == 2 && KW_RESIDUAL >= 0)
 #else
+#define KW_AHEAD 0
 #define KW_STAGES_RESIDUAL 0
 #endif
+#define KW_RESIDUALS (KW_REPEAT_M * KW_TILE_N > KW_PIECE ? 2 : 1)
 
 /* A lane's share of a piece of a tensor that is added to results: of each fourth of its wave's 16 rows, 8 columns. */
 typedef struct kw_residual {
@@ -161,7 +166,10 @@ typedef struct kw_residual {
 typedef struct kw_sums {
     kw_acc at[KW_REPEAT_M];
 #if KW_STAGES_RESIDUAL
-    kw_residual residual; /* of the next piece */
+    kw_residual residual[KW_RESIDUALS]; /* of the next pieces */
+#endif
+#if KW_AHEAD
+    kw_u32 of_line[KW_REPEAT_M][2][KW_EXTRAS], across[KW_TILE_N / 8][KW_EXTRAS][2]; /* words of a value, and of two */
 #endif
 } kw_sums;
 
@@ -308,10 +316,10 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         }
         kw_sums sums;
         int more = first + (number + 1) * blocks < units;
-        if (KW_PINGPONG && number > 0) kw_waves_barrier(KW_TURN_BARRIER(group), 2 * KW_GROUP_THREADS);
-#if KW_STAGES_RESIDUAL
-        if (!kw_to_workspace(a)) kw_residual_load(&sums.residual, a, &work, first_row, 0); /* on its way while the tile is multiplied */
+#if KW_AHEAD || KW_STAGES_RESIDUAL
+        if (!kw_to_workspace(a)) kw_sums_ahead(&sums, a, &work, first_row); /* on its way while tiles are multiplied */
 #endif
+        if (KW_PINGPONG && number > 0) kw_waves_barrier(KW_TURN_BARRIER(group), 2 * KW_GROUP_THREADS);
         if (count > 0) {
             kw_tile_multiply(&sums, lds, &at, first_row, count, group, more, kw_halves_of(a, &work));
         } else {

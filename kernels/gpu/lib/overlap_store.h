@@ -256,23 +256,21 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #endif
 #if KW_EPILOGUE
         kw_lines lines;
-        kw_lines_start(&lines, a, work, first_row + i * KW_INST_M);
+        kw_lines_start(&lines, a, work, sums, first_row, i);
 #endif
         KW_UNROLL
         for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
             char *piece = lds + KW_PIECES_AT + (group * KW_PIECES + *turn) * KW_PIECE_BYTES;
 #if KW_EPILOGUE && !KW_STAGES_RESIDUAL
-            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
+            kw_piece_finish(a, work, sums, &lines, piece, i, col);
 #endif
             if (leads && bulk) kw_store_wait_read(KW_PIECES - 1);
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
 #if KW_STAGES_RESIDUAL
-            kw_residual_put(&sums->residual, piece);
-            if (col + KW_PIECE < KW_TILE_N)
-                kw_residual_load(&sums->residual, a, work, first_row + i * KW_INST_M, col + KW_PIECE);
-            else if (i + 1 < KW_REPEAT_M)
-                kw_residual_load(&sums->residual, a, work, first_row + (i + 1) * KW_INST_M, 0);
-            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
+            const int number = i * (KW_TILE_N / KW_PIECE) + col / KW_PIECE;
+            kw_residual_put(&sums->residual[number % KW_RESIDUALS], piece);
+            kw_residual_ahead(sums, a, work, first_row, number + KW_RESIDUALS);
+            kw_piece_finish(a, work, sums, &lines, piece, i, col);
             kw_wave_barrier();
 #endif
             kw_piece_fill(piece, &sums->at[i], col);
@@ -333,12 +331,12 @@ KW_DEVICE void kw_piece_fill(char *piece, kw_acc *acc, int first) {
     }
 }
 
-/* In runs that rows of the result begin at. */
+/* A wave's own rows, in runs that rows of the result begin at. */
 KW_DEVICE void kw_piece_store_runs(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col,
                                    const int run) {
     KW_ROLLED
-    for (int at = kw_thread() % KW_GROUP_THREADS * run; at < KW_PIECE * KW_PIECE; at += KW_GROUP_THREADS * run) {
-        int row = at / KW_PIECE, col = at % KW_PIECE, ok = 1, cols;
+    for (int at = kw_lane() * run; at < 16 * KW_PIECE; at += KW_WAVE * run) {
+        int row = kw_wave() % 4 * 16 + at / KW_PIECE, col = at % KW_PIECE, ok = 1, cols;
         kw_i64 to = kw_result_row(a, work, first_row + row, &ok) + kw_result_col(a, work, first_col, &cols) + col;
         kw_u32 w[2];
         kw_load_run(w, piece + row * KW_BYTES_ROW + col, run);
@@ -346,29 +344,57 @@ KW_DEVICE void kw_piece_store_runs(const kw_gpu_args *a, const kw_work *work, co
     }
 }
 
-KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+/* Where a lane's four rows of a piece begin in the result. */
+typedef struct kw_bytes_rows {
+    kw_i64 at[4];
+    int ok[4];
+} kw_bytes_rows;
+
+KW_DEVICE int kw_bytes_row(int i) { return kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8; }
+
+KW_DEVICE void kw_bytes_rows_start(kw_bytes_rows *rows, const kw_gpu_args *a, const kw_work *work, int first_row) {
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        rows->ok[i] = 1;
+        rows->at[i] = kw_result_row(a, work, first_row + kw_bytes_row(i), &rows->ok[i]);
+    }
+}
+
+KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, const kw_bytes_rows *rows, int first_row,
+                              int first_col) {
+    int col = kw_lane() % 8 * 8, cols, bytes = KW_ALIGNS;
 #if KW_PLANES_RESULT
-    if (kw_plane_pixels(a) % 8) {
+    bytes = kw_plane_pixels(a) % 8 != 0;
+#endif
+    if (bytes) {
         kw_piece_store_runs(a, work, piece, first_row, first_col, 1);
         return;
     }
-#endif
-    kw_piece_store_runs(a, work, piece, first_row, first_col, KW_ALIGNS ? 1 : 8);
+    char *to = kw_result(a) + kw_result_col(a, work, first_col, &cols) + col;
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        kw_u32 w[2];
+        kw_load_run(w, piece + kw_bytes_row(i) * KW_BYTES_ROW + col, 8);
+        if (rows->ok[i] && col < cols) kw_store_run(to + rows->at[i], w, 8);
+    }
 }
 
+/* A wave reads what it wrote alone, so that groups need not meet. */
 KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, kw_sums *sums, int group, int first_row, int *turn) {
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         kw_lines lines;
-        kw_lines_start(&lines, a, work, first_row + i * KW_INST_M);
+        kw_bytes_rows rows;
+        kw_lines_start(&lines, a, work, sums, first_row, i);
+        kw_bytes_rows_start(&rows, a, work, first_row + i * KW_INST_M);
         KW_UNROLL
         for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
             char *piece = lds + KW_PIECES_AT + group * KW_PIECES * KW_PIECE_BYTES;
-            kw_piece_finish(a, work, &sums->at[i], &lines, piece, col);
-            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            kw_piece_finish(a, work, sums, &lines, piece, i, col);
+            kw_wave_barrier();
             kw_piece_fill(piece, &sums->at[i], col);
-            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
-            kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
+            kw_wave_barrier();
+            kw_piece_store(a, work, piece, &rows, first_row + i * KW_INST_M, col);
         }
     }
 }
