@@ -344,10 +344,8 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
         channels *= high - low;
         low = high - (high > low);
     }
-#if KW_STORAGE == 3 && KW_WORD == 1
     kw_i64 moved = kw_copy_narrow(to, pixel, from, pitch, channels, high - low);
     low += moved, to += moved * pixel, from += moved * pitch;
-#endif
     for (; low < high; low++, to += pixel, from += pitch)
         kw_copy(to, from, channels, pixel);
 }

@@ -13,6 +13,7 @@
 #define KW_KERNEL_PARAMS kw_gemm_params
 #include "kw_config.h"
 
+#define KW_TILE_HALF KW_DP
 #include "cpu/lib/tile.h"
 #include "cpu/lib/transpose.h"
 
@@ -79,11 +80,21 @@ static const char *row_of(const kw_kernel_args *a, const product *p, kw_i64 row)
     return p->a + row * p->a_row;
 }
 
+/* Copies rows between these two, of which there are count, if they follow each other in memory; gives how many. */
+static kw_i64 copy_near(const product *p, const char *first, const char *last, kw_i64 count, char *to, kw_i64 pitch) {
+#if KW_STORAGE <= 2 && !defined(KW_PITCHED)
+    return last - first == (count - 1) * p->a_row ? kw_copy_narrow(to, pitch, first, p->a_row, p->depth, count) : 0;
+#else
+    return (void)p, (void)first, (void)last, (void)count, (void)to, (void)pitch, 0;
+#endif
+}
+
 /* Copies rows first..last-1 of A as the tile reads them; what is missing to a whole tile becomes zero. */
 static void copy_rows(const kw_kernel_args *a, const product *p, const char *batch, kw_i64 first, kw_i64 last, char *to) {
     kw_i64 pitch = a->params.pitch, offset = batch - p->a;
     if (p->a_deep == KW_BYTES) {
-        for (kw_i64 row = first; row < last; row++)
+        kw_i64 row = first + copy_near(p, row_of(a, p, first) + offset, row_of(a, p, last - 1) + offset, last - first, to, pitch);
+        for (; row < last; row++)
             kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
     } else {
         const char *from = batch + first * p->a_row;
@@ -121,11 +132,12 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
         job.channels = p->columns - k * KW_BLOCK;
         for (kw_i64 step = 0; step < steps; step += slice) {
             job.w = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
-            job.steps = kw_min(slice, steps - step);
             job.more = step > 0, job.rest = step + slice < steps;
             job.spill = memory;
             for (kw_i64 row = h->first; row < h->last; row += KW_TILE_COLS, job.spill += spill) {
                 int direct = row < h->direct;
+                job.odd = KW_TILE_HALF && direct && p->depth % 2;
+                job.steps = kw_min(slice, steps - step) - job.odd;
                 job.src_pixel = direct ? p->a_row : a->params.pitch;
                 job.src = (direct ? rows + row * p->a_row : copy + (row - h->direct) * a->params.pitch) + 4 * step;
                 job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
@@ -146,7 +158,7 @@ typedef struct chunks {
     kw_group_place place;
     kw_i64 most, all; /* that there can be, and are */
 #else
-    kw_i64 all;                                       /* of a batch */
+    kw_i64 all; /* of a batch */
 #endif
 } chunks;
 

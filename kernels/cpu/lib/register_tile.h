@@ -15,6 +15,8 @@
  *                  a run's sums stand in front of all pixels alike); the last one also where job->cols are fewer, so that a tile that lacks
  *                  one column costs no more than it has
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
+ *   KW_TILE_HALF   of a text that has one run and defines it 1: a run may end with half a pair (job->odd), which is multiplied when the sums
+ *                  are in spill. Of long runs that costs little, and KW_TILE_ODD compiles as much again
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
@@ -107,6 +109,22 @@
         KW_EACH_VECTOR(KW_STORE_LEFT, pixel)                                                                                               \
     }
 
+#if KW_TILE_HALF
+/* The half pair behind a run, of the sums in spill. */
+static __attribute__((noinline)) void kw_tile_half(const kw_tile_job *job) {
+    const char *w = job->w + job->steps * KW_STEP_BYTES, *src = job->src + job->steps * 4;
+    char *sums = job->spill;
+    for (kw_i64 col = 0; col < job->cols; col++, src += job->src_pixel) {
+        kw_vf x = kw_spread_half(src);
+        for (kw_i64 v = 0; v < KW_TILE_VECS; v++, sums += KW_VECTOR)
+            kw_put(sums, kw_dp(kw_load(sums), x, kw_load(w + v * KW_VECTOR)));
+    }
+}
+#define KW_HALF_LEFT(job) (job)->odd
+#else
+#define KW_HALF_LEFT(job) 0
+#endif
+
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #if KW_HEADED
     KW_EACH_VECTOR(KW_DECLARE_HEAD, 0)
@@ -163,7 +181,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #endif
     }
 #if !KW_TILE_SUMS
-    if (!KW_EPILOGUE_LONG && kw_tile_whole(job)) {
+    if (!KW_EPILOGUE_LONG && kw_tile_whole(job) && !KW_HALF_LEFT(job)) {
         char *out = job->out;
 #if KW_EPILOGUE
         kw_tables tables = kw_tables_of();
@@ -173,7 +191,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         return;
     }
 #if KW_LANES == 16 && !KW_EPILOGUE
-    if (job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST) {
+    if (job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && !KW_HALF_LEFT(job)) {
         char *out = job->out;
         KW_EACH_VECTOR(KW_LEFT, 0)
         KW_EACH_PIXEL(KW_STORE_PIXEL_LANES)
@@ -182,6 +200,9 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #endif
 #endif
     KW_EACH_PIXEL(KW_SPILL_PIXEL)
+#if KW_TILE_HALF
+    if (job->odd) kw_tile_half(job);
+#endif
 #if !KW_TILE_SUMS
     kw_tile_part(job);
 #endif

@@ -47,6 +47,13 @@ static int64_t slice_steps(const kw_tile_work *work, int64_t steps, const kw_tar
     return kw_ceil_div(chunks, slices) * chunk;
 }
 
+/* Whether rows that end with half a bf16 pair are read where they are, and the half multiplied by itself (KW_TILE_HALF). All vectors of columns
+ * take time for that, a copy once: as much as so many elements of it. */
+static bool multiplies_half(const kw_config *config, const kw_product *p, int64_t vectors) {
+    enum { COPIED_IN_THE_TIME = 40 };
+    return config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16 && p->depth > 1 && vectors * COPIED_IN_THE_TIME < p->depth;
+}
+
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
     kw_product p = *product;
     kw_tile tile = kw_gemm_tile(config);
@@ -54,8 +61,8 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
     int64_t pitch = kw_tile_pitch(4 * steps, 1, tile.cols);
     bool reads_beyond = config->dtype == KW_INT8 && !work.converts && !work.amx; /* KW_READS_BEYOND of the kernel */
-    p.copies =
-        p.copies || work.converts || (p.depth != steps * work.pair && !reads_beyond) || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row;
+    p.copies = p.copies || work.converts || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
+               (p.depth != steps * work.pair && !reads_beyond && !multiplies_half(config, &p, blocks * tile.vecs));
     int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
     if (p.groups) {
