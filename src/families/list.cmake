@@ -43,6 +43,7 @@ kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwis
 kw_family(conv.direct_block gpu/direct/conv_direct_block.c gpu/direct/args.h gpu/direct/direct.c gpu/direct/dense.h gpu/direct/grouped.h gpu/direct/weight.h)
 kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/backward.h gpu/igemm/feed.h gpu/igemm/planes.h gpu/igemm/igemm.c)
 kw_family(gemm.mma gpu/mma/gemm_mma.c gpu/gemm/args.h gpu/gemm/feed.h gpu/gemm/gemm.c)
+kw_family(gemm.stream gpu/stream/gemm_stream.c gpu/stream/args.h gpu/stream/stream.c)
 kw_family(conv.reference_gpu gpu/reference/reference_gpu.c gpu/reference/args.h gpu/reference/reference.c)
 kw_family(gemm.reference_gpu gpu/reference/reference_gpu.c)
 kw_family(conv.reference cpu/reference.c)

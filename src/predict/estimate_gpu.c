@@ -18,15 +18,29 @@
 #define MATRIX_FLOPS_4 256.0
 #define MATRIX_FLOPS_TF32 1024.0 /* fp32 as tf32 by instructions of 64 rows; smaller ones were seen to do a fifth of that */
 #define PLAIN_FLOPS 32.0
-#define CACHE_BYTES 48.0  /* a cycle, from the second-level cache */
-#define WIDE_INDEX 1.05   /* times the cycles where addresses have 64 bits, two instructions for one */
-#define START_NS 3000.0   /* a launch */
-#define STAGE_NS 2000.0   /* each further one */
-#define MEETING_NS 1000.0 /* where blocks of a cluster add up a tile's parts */
+#define CACHE_BYTES 48.0      /* a cycle, from the second-level cache */
+#define LANE_BYTES 23.0       /* where lanes read operands into registers instead */
+#define WIDE_INDEX 1.05       /* times the cycles where addresses have 64 bits, two instructions for one */
+#define START_NS 3000.0       /* a launch */
+#define LANES_START_NS 1200.0 /* of a kernel that makes no barriers and fetches no maps before its first load */
+#define STAGE_NS 2000.0       /* each further one */
+#define MEETING_NS 1000.0     /* where blocks of a cluster add up a tile's parts */
 
 typedef struct tiles {
     double blocks, products, bytes; /* of the whole result; bytes that blocks read */
 } tiles;
+
+/* Of products with few rows on one side (axis `few`): 0 its rows are the result's, 1 its columns; -1: not such a kernel. */
+static int few_side(const kw_config *config) {
+    return kw_config_axis(config, "few", -1);
+}
+
+/* Bytes of a tile of so many rows on either side, a depth; the nearest cache holds the few, where a reading costs about half, and four times that
+ * where lanes read it element by element. */
+static double lane_bytes(const kw_problem *problem, int few, double m, double n, double width) {
+    bool elements = problem->layout == (few ? KW_RRR : KW_CCR);
+    return width * ((few ? m : n) + (few ? n : m) * (elements ? 2 : 0.5));
+}
 
 static tiles count_tiles(const kw_config *config, const kw_problem *problem) {
     const kw_gemm_view view = kw_problem_view(problem);
@@ -38,7 +52,9 @@ static tiles count_tiles(const kw_config *config, const kw_problem *problem) {
     int64_t merged = kw_max(1, kw_config_axis(config, "merge", 1)); /* groups whose columns stand side by side */
     double across = (double)kw_ceil_div(view.gn * merged, n) * (double)kw_ceil_div(kw_max(1, view.batch), merged);
     double blocks = (double)kw_ceil_div(kw_max(1, view.gm), m) * across * (double)kw_max(1, view.phases);
-    return (tiles){blocks, blocks * (double)m * (double)n * depth, blocks * (double)(m + n) * depth * width};
+    int few = few_side(config);
+    double bytes = few < 0 ? (double)(m + n) * width : lane_bytes(problem, few, (double)m, (double)n, width);
+    return (tiles){blocks, blocks * (double)m * (double)n * depth, blocks * depth * bytes};
 }
 
 static double matrix_rate(const kw_config *config, const kw_problem *problem) {
@@ -81,7 +97,8 @@ double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, con
     double cycles_a_ns = (double)kw_max(100, target->clock) / 1000 * (double)units * useful_share(launch, units);
     double flops = work.blocks > 0 ? 2 * work.products : (double)kw_problem_flops(problem);
     double products = flops / (work.blocks > 0 ? matrix_rate(config, problem) : PLAIN_FLOPS) / cycles_a_ns;
-    double shared = work.bytes / CACHE_BYTES / cycles_a_ns;
+    bool lanes = few_side(config) >= 0;
+    double shared = work.bytes / (lanes ? LANE_BYTES : CACHE_BYTES) / cycles_a_ns;
     double wide = kw_config_axis(config, "index", 32) == 64 ? WIDE_INDEX : 1;
     double bandwidth = (double)kw_max(1, target->bandwidth), workspace = (double)(launch->shared_bytes - launch->turning.copies_bytes);
     double moved = ((double)kw_problem_bytes(problem) + 2 * workspace) / bandwidth;
@@ -89,5 +106,6 @@ double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, con
     /* Turning is done before and after all else, and is the same for all kernels. */
     double turning = (double)turns * STAGE_NS + 2 * (double)launch->turning.copies_bytes / bandwidth;
     double meeting = has_clusters(launch) ? MEETING_NS : 0;
-    return START_NS + meeting + STAGE_NS * (double)kw_max(0, own - 1) + fmax(wide * fmax(products, shared), moved) + turning;
+    return (lanes ? LANES_START_NS : START_NS) + meeting + STAGE_NS * (double)kw_max(0, own - 1) +
+           fmax(wide * fmax(products, shared), moved) + turning;
 }
