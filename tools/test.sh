@@ -41,11 +41,12 @@ built() {
     return 1
 }
 
-# tests FOLDER [ctest options]: one more at a time than there are processors, for many wait. tools/stage/ctest_count.awk says how they are counted.
+# tests FOLDER [ctest options]: twice as many at a time as there are processors, for many wait. tools/stage/ctest_count.awk says how they are
+# counted.
 tests() {
     local folder=$1 code kind text good=0 bad=0
     shift
-    ctest --test-dir "$folder" --timeout 900 -j $((JOBS + 1)) -V "$@" >"$log/ctest" 2>&1
+    ctest --test-dir "$folder" --timeout 900 -j $((JOBS * 2)) -V "$@" >"$log/ctest" 2>&1
     code=$?
     while read -r kind text; do
         case $kind in
@@ -111,7 +112,7 @@ stage_tsan() {
     # shellcheck disable=SC2046
     built tsan $(tests_of_label build-tsan threads) && tests build-tsan -L threads
 }
-stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-4}" tools/stage/fuzz.sh; }
+stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-2}" tools/stage/fuzz.sh; }
 stage_install() { check "install, pkg-config, CMake package and the README's program" tools/stage/check_install.sh; }
 stage_report() { built release kwright make_store png_colours && check "a report in a browser" tools/stage/check_report.sh; }
 # pytests CODE: counts by what pytest printed to $log/pytest before it ended with this code; its last line is "2 failed, 46 passed, 1 error in
