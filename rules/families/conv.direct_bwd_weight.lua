@@ -2,7 +2,7 @@
 return {
     family = "conv.direct_bwd_weight",
     ops = { "conv_bwd_weight" },
-    dtypes = { "fp32", "bf16", "fp16" },
+    dtypes = { "fp32", "bf16", "fp16", "fp8", "bf8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,

@@ -407,11 +407,11 @@ static void store_sums(const share *s, const place *at, const char *sums) {
             store_vector(s, to + c * KW_OUT_BYTES, sums, k - k_first, c - c_first, c1 - c);
 #elif KW_LANES_C
         for (kw_i64 c = c0; c < c1; c += KW_LANES) {
-            kw_store_tail(to + c * KW_BYTES, kw_load(sums + (k - k_first) * KW_TILE_ROW + (c - c_first) * 4), c1 - c);
+            kw_store_tail(to + c * KW_OUT_BYTES, kw_load(sums + (k - k_first) * KW_TILE_ROW + (c - c_first) * 4), c1 - c);
         }
 #else
         for (kw_i64 c = c0; c < c1; c++) {
-            kw_store_1(to + c * KW_BYTES, *(const kw_f32_u *)(sums + (c - c_first) * KW_TILE_ROW + (k - k_first) * 4));
+            kw_store_1(to + c * KW_OUT_BYTES, *(const kw_f32_u *)(sums + (c - c_first) * KW_TILE_ROW + (k - k_first) * 4));
         }
 #endif
     }

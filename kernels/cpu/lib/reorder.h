@@ -57,11 +57,16 @@ static kw_reordered kw_reordered_y(const kw_kernel_args *a, char *copy, kw_i64 i
     return (kw_reordered){a->y + (image * a->groups + group) * a->k * pixels * KW_Y_BYTES, copy, groups * a->k, pixels};
 }
 
-/* Filters begin..end-1 of all groups: channel by tap becomes tap by channel, or back. */
-static void kw_turn_filters(const kw_kernel_args *a, char *to, const char *from, kw_i64 begin, kw_i64 end, int back) {
-    kw_i64 taps = kw_volume(a->filter), bytes = taps * a->c * KW_BYTES, rows = back ? taps : a->c, cols = back ? a->c : taps;
-    for (kw_i64 k = begin; k < end; k++)
-        kw_transpose(to + k * bytes, rows * KW_BYTES, from + k * bytes, cols * KW_BYTES, rows, cols);
+/* Filters begin..end-1 of all groups: channel by tap becomes tap by channel; of a gradient, whose type is the result's, back. */
+static void kw_turn_filters(const kw_kernel_args *a, char *to, const char *from, kw_i64 begin, kw_i64 end) {
+    kw_i64 taps = kw_volume(a->filter), size = KW_GRADIENT ? KW_OUT_BYTES : KW_BYTES, bytes = taps * a->c * size;
+    kw_i64 rows = KW_GRADIENT ? taps : a->c, cols = KW_GRADIENT ? a->c : taps;
+    for (kw_i64 k = begin; k < end; k++) {
+        if (KW_GRADIENT)
+            kw_transpose_out(to + k * bytes, rows * size, from + k * bytes, cols * size, rows, cols);
+        else
+            kw_transpose(to + k * bytes, rows * size, from + k * bytes, cols * size, rows, cols);
+    }
 }
 
 /* --- turns --- */
@@ -85,7 +90,8 @@ static void kw_pack_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, voi
 static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
     const kw_reorder *r = &a->reorder;
     kw_i64 blocks = a->groups / r->groups, x_bytes = r->groups * a->c * kw_volume(a->in) * KW_X_BYTES;
-    kw_i64 y_bytes = r->groups * a->k * kw_volume(a->out) * KW_Y_BYTES, w_bytes = r->groups * a->k * a->c * kw_volume(a->filter) * KW_BYTES;
+    kw_i64 y_bytes = r->groups * a->k * kw_volume(a->out) * KW_Y_BYTES,
+           w_bytes = r->groups * a->k * a->c * kw_volume(a->filter) * KW_OUT_BYTES;
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 block = unit % blocks, group = block * r->groups, image = unit / blocks * r->images;
         kw_kernel_args part = *a;
@@ -104,7 +110,7 @@ static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char
         }
         KW_OWN_COMPUTE(&part, 0, r->units[!KW_GRADIENT], memory);
         if (KW_GRADIENT) {
-            if (r->w_at >= 0) kw_turn_filters(a, a->w + block * w_bytes, part.w, 0, r->groups * a->k, 1);
+            if (r->w_at >= 0) kw_turn_filters(a, a->w + block * w_bytes, part.w, 0, r->groups * a->k);
             continue;
         }
         for (kw_i64 i = 0; i < r->images; i++) {
@@ -147,7 +153,7 @@ static void kw_run_copies(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, voi
 static void kw_play_role(const kw_kernel_args *a, int stage, kw_i64 begin, kw_i64 end, void *memory) {
     switch (a->reorder.roles >> 4 * stage & 15) {
     case KW_ROLE_WEIGHTS:
-        kw_turn_filters(a, kw_turned_weights(a), a->w, begin, end, 0);
+        kw_turn_filters(a, kw_turned_weights(a), a->w, begin, end);
         break;
     case KW_ROLE_PACK:
         kw_pack_turns(a, begin, end, memory);
@@ -165,7 +171,7 @@ static void kw_play_role(const kw_kernel_args *a, int stage, kw_i64 begin, kw_i6
         kw_turn_tensors(a, begin, end, 1);
         break;
     case KW_ROLE_GRADIENT:
-        kw_turn_filters(a, a->w, a->shared + a->reorder.w_at, begin, end, 1);
+        kw_turn_filters(a, a->w, a->shared + a->reorder.w_at, begin, end);
         break;
     }
 }

@@ -325,7 +325,7 @@ const kw_family kw_family_conv_direct_bwd_weight = {
     .first_text = true,
     .tiles = true,
     .ops = 1u << KW_CONV_BWD_WEIGHT,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_conv_rules, fits_rules}},
