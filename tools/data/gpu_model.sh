@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
-# gpu_model.sh [KWRIGHT]: remakes models/sm_90 from the times in data/sm_90-*.csv.gz, which bench/gpu_vs_peer.py --every --rows wrote on an
-# H200 (data/README.md). Wants LightGBM (make lightgbm, or KW_LIGHTGBM); half a minute on one core.
+# gpu_model.sh [KWRIGHT]: remakes models/sm_90 from the times in data/sm_90-bf16.csv.gz and -drawn, which bench/gpu_vs_peer.py --every --rows
+# wrote on H200s (data/README.md), and evaluates it on -holdout, which it never sees. Wants LightGBM (make lightgbm, or KW_LIGHTGBM); half a
+# minute on one core.
 set -eu
 cd "$(dirname "$0")/../.."
 kwright=${1:-build/kwright}
 store=build/sm_90.csv
 mkdir -p build
-python3 bench/peer_rows.py data/sm_90-*.csv.gz >"$store"
-"$kwright" train "$store" --quantity ratio --rounds 0 --seed 1 --out models/sm_90
+python3 bench/peer_rows.py data/sm_90-bf16.csv.gz data/sm_90-bf16-drawn.csv.gz >"$store"
+"$kwright" train "$store" --quantity ratio --rounds 0 --seed 1 --folds 1 --trees 400 --out models/sm_90
+python3 bench/peer_rows.py data/sm_90-bf16-holdout.csv.gz >build/sm_90-holdout.csv
+"$kwright" evaluate build/sm_90-holdout.csv --model models/sm_90
