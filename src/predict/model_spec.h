@@ -8,6 +8,7 @@
 #include "predict/model.h"
 
 #define KW_MODEL_SPEC_HEADER "kernelwright-model 1"
+#define KW_MODEL_UNSEEN "unseen:" /* before the name of a family that has a code and no row */
 
 /* What a spec may hold at most. */
 enum { KW_MODEL_MAX_SPEC = 1 << 20, KW_MODEL_MAX_TARGETS = 256, KW_MODEL_MAX_FAMILIES = 1024 };

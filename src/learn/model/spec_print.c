@@ -71,13 +71,24 @@ static void add_spec_serves(kw_text *text, const kw_dataset *dataset, const kw_m
     }
 }
 
-static void add_schema(kw_text *text, const kw_feature_table *features) {
+/* Whether rows, or those of the model before, had a kernel of the family. */
+static bool has_rows_of(const kw_dataset *dataset, const kw_model_spec *before, const kw_family *family) {
+    bool has = before && kw_model_spec_saw(before, family->name);
+    for (size_t i = 0; i < dataset->pair_count && !has; i++) {
+        has = dataset->pairs[i].config.family == family;
+    }
+    return has;
+}
+
+/* A family without rows keeps its code and is named so that nobody takes it for one that was seen; dataset NULL: all count as seen. */
+static void add_schema(kw_text *text, const kw_feature_table *features, const kw_dataset *dataset, const kw_model_spec *before) {
     bool ck = features == kw_ck_table(KW_GEMM) || features == kw_ck_table(KW_CONV_FWD);
     if (ck) {
         kw_text_addf(text, "table %s\n", features->name);
     }
     for (const kw_family *const *family = kw_family_table; *family && !ck; family++) {
-        kw_text_addf(text, "family %s\n", (*family)->name);
+        bool seen = !dataset || has_rows_of(dataset, before, *family);
+        kw_text_addf(text, "family %s%s\n", seen ? "" : KW_MODEL_UNSEEN, (*family)->name);
     }
     for (size_t i = 0; i < features->count; i++) {
         kw_text_addf(text, "feature %s\n", features->features[i].name);
@@ -118,7 +129,7 @@ kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_featu
     add_spec_targets(text, dataset, before);
     add_spec_serves(text, dataset, before);
     kw_text_addf(text, "predicts %s\n", kw_model_quantity_name(quantity));
-    add_schema(text, features);
+    add_schema(text, features, dataset, before);
     add_codes(text, features);
     add_units(text, features);
     if (forest) {
@@ -131,7 +142,7 @@ kw_status kw_spec_print(kw_text *text, const kw_dataset *dataset, const kw_featu
 
 void kw_schema_hash(char hash[33], const kw_feature_table *features) {
     kw_text text = {0};
-    add_schema(&text, features);
+    add_schema(&text, features, NULL, NULL);
     kw_hash_text(hash, kw_text_string(&text), text.size);
     kw_text_drop(&text);
 }

@@ -192,6 +192,17 @@ static void a_spec_is_read_back_as_it_was_meant(void **state) {
     assert_int_equal(spec.problems, PROBLEMS);
     assert_int_equal(spec.serves[KW_GEMM], 1 << KW_FP32 | 1 << KW_BF16);
     assert_int_equal(spec.serves[KW_CONV_BWD_WEIGHT], 0);
+    bool seen[2] = {false, false};
+    for (size_t i = 0; kw_family_table[i]; i++) { /* a family without rows keeps its code and counts as none that was seen */
+        bool has = false;
+        for (size_t j = 0; j < p.dataset.pair_count && !has; j++) {
+            has = p.dataset.pairs[j].config.family == kw_family_table[i];
+        }
+        assert_int_equal(kw_model_spec_saw(&spec, kw_family_table[i]->name), has);
+        assert_true(strstr(spec.families[i], kw_family_table[i]->name) != NULL);
+        seen[has] = true;
+    }
+    assert_true(seen[0] && seen[1]);
     kw_model_spec_drop(&spec);
     kw_text_drop(&text);
     close_pieces(&p);
