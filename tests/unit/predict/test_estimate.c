@@ -5,8 +5,8 @@
 #include "predict/predict.h"
 #include "support/kw_test.h"
 
-static const kw_axis axes[] = {KW_ISA_AXES};
-static const kw_family generated = {.name = "test.generated", .axes = axes, .axis_count = KW_ISA_AXIS_COUNT};
+static const kw_axis axes[] = {KW_ISA_AXES, {"vecs", NULL, 1, 8, "vectors of a block"}};
+static const kw_family generated = {.name = "test.generated", .axes = axes, .axis_count = KW_ISA_AXIS_COUNT + 1};
 
 static const kw_builtin *compiled_in(const kw_config *config) {
     (void)config;
@@ -150,12 +150,33 @@ static void the_machines_own_rates_decide(void **state) {
     assert_true(kw_predict_ns(&fma, &problem, &measured, &by_fma) < 0.2 * slow);
 }
 
+/* Only tile registers mind, only beyond two vectors, and only where weights do not stay in the second-level cache. */
+static void rows_that_lie_apart_stream_slowly(void **state) {
+    (void)state;
+    static const struct {
+        int32_t math, vecs;
+        bool many, slow;
+    } cases[] = {{KW_MATH_AMX, 4, true, true}, {KW_MATH_AMX, 2, true, false}, {KW_MATH_AMX, 4, false, false}, {KW_MATH_DP, 4, true, false}};
+    kw_problem problem = problem_of(4096);
+    problem.dtype = KW_BF16;
+    problem.gemm.m = 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_launch launch = launch_of(&problem);
+        launch.multiply_adds = launch.loads = 1;
+        kw_config config = {.family = &generated, .op = KW_GEMM, .dtype = KW_BF16, .axis = {KW_ISA_AVX512, cases[i].math, cases[i].vecs}};
+        double without = kw_predict_ns(&config, &problem, &machine, &launch);
+        launch.packed_bytes = cases[i].many ? 2 * machine.l2 : machine.l2;
+        double with = kw_predict_ns(&config, &problem, &machine, &launch);
+        assert_true(cases[i].slow ? with > without : with == without);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_work_takes_longer),          cmocka_unit_test(loads_bind_when_they_are_more_than_the_multiply_adds),
         cmocka_unit_test(threads_help_as_far_as_units_go), cmocka_unit_test(half_the_lanes_go_through_twice_the_pipes),
         cmocka_unit_test(compiled_in_kernels_come_last),   cmocka_unit_test(what_is_read_again_costs_what_its_cache_costs),
-        cmocka_unit_test(the_machines_own_rates_decide),
+        cmocka_unit_test(the_machines_own_rates_decide),   cmocka_unit_test(rows_that_lie_apart_stream_slowly),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
