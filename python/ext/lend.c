@@ -240,16 +240,27 @@ static int of_tensor(lend *lent, const dl_tensor *tensor, bool read_only, const 
 }
 
 /* The table of a type, looked up once a type: types stay alive here, so their addresses stay theirs. */
-const dl_exchange *lend_exchange(PyObject *array) {
-    static struct {
-        PyTypeObject *type;
-        const dl_exchange *exchange;
-    } known[8];
+/* What is known of a type of arrays: asked once, for a look at attributes of Python takes longer than the rest of a call. */
+typedef struct array_type {
+    PyTypeObject *type;
+    const dl_exchange *exchange;
+    bool masked;
+} array_type;
+
+static bool has_attribute(PyObject *object, const char *name) {
+    PyObject *value = PyObject_GetAttrString(object, name);
+    PyErr_Clear();
+    Py_XDECREF(value);
+    return value != NULL;
+}
+
+static const array_type *array_type_of(PyObject *array) {
+    static array_type known[8];
     static size_t next;
     PyTypeObject *type = Py_TYPE(array);
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         if (known[i].type == type) {
-            return known[i].exchange;
+            return &known[i];
         }
     }
     PyObject *capsule = PyObject_GetAttrString((PyObject *)type, "__dlpack_c_exchange_api__");
@@ -259,12 +270,17 @@ const dl_exchange *lend_exchange(PyObject *array) {
     while (exchange && exchange->version.major > 1) {
         exchange = exchange->older;
     }
-    Py_INCREF((PyObject *)type);
-    Py_XDECREF((PyObject *)known[next].type);
-    known[next].type = type;
-    known[next].exchange = exchange;
+    bool masked = has_attribute((PyObject *)type, "mask") && has_attribute((PyObject *)type, "filled");
+    array_type *made = &known[next];
     next = (next + 1) % (sizeof known / sizeof *known);
-    return exchange;
+    Py_INCREF((PyObject *)type);
+    Py_XDECREF((PyObject *)made->type);
+    *made = (array_type){type, exchange, masked};
+    return made;
+}
+
+const dl_exchange *lend_exchange(PyObject *array) {
+    return array_type_of(array)->exchange;
 }
 
 static int of_exchange(lend *lent, PyObject *array, const lend_wanted *wanted) {
@@ -357,6 +373,11 @@ int lend_begin(lend *lent, PyObject *array, const lend_wanted *wanted, PyObject 
     char name[64];
     dl_device device;
     memset(lent, 0, sizeof *lent);
+    if (array_type_of(array)->masked) {
+        PyErr_Format(lend_error, "%s: a masked array lends its elements without its mask; give .filled(0), or .data for all of them",
+                     wanted->name);
+        return -1;
+    }
     lent->exchange = wanted->device.type == DL_CPU ? NULL : lend_exchange(array);
     if (!lent->exchange && PyObject_CheckBuffer(array)) {
         if (!PyObject_GetBuffer(array, &lent->buffer, PyBUF_RECORDS_RO)) {

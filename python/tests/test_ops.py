@@ -368,6 +368,8 @@ def test_what_newcomers_give():
     for call, says in (
         (lambda: kw.matmul(a, a, out=np.broadcast_to(np.float32(0), (4, 4))), "out: strides of .* lay several elements in one place"),
         (lambda: kw.matmul(a, a, bias=[1.0] * 4), "bias: list is no array"),
+        (lambda: kw.matmul(a, np.ma.masked_equal(a, 1)), r"w: a masked array lends its elements without its mask; give .filled\(0\), or .data"),
+        (lambda: kw.matmul(a, a, out=np.ma.array(a, mask=False)), "y: a masked array"),
         (lambda: kw.matmul(a, a, epilogue="add", extras=[None]), r"extras\[0\]: NoneType is no array"),
         (lambda: kw.conv2d(image, filters, epilogue="add", extras=[[1.0]]), r"extras\[0\]: list is no array"),
     ):
