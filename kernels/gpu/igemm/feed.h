@@ -12,8 +12,7 @@
  *
  * KW_MERGE groups of KW_EACH channels in and out are one product of 64 channels whose filters are block-diagonal. The map of filters knows
  * the channels of one group alone and has zeros beside them: a box of 64 channels that begins so many groups before the first has a group's
- * filters at its own place, and zeros at the others'. In the same way what bwd_weight has between two groups lies beside the map of the result
- * and is not stored. */
+ * filters at its own place, and zeros at the others'. What bwd_weight has between two groups is not stored (KW_SUMS_JOIN). */
 #ifndef KW_IGEMM_FEED_H
 #define KW_IGEMM_FEED_H
 
@@ -284,12 +283,6 @@ KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const ch
     int channels = KW_DATA ? kw_feed_c(a) : kw_feed_k(a), first = work->batch * channels;
 #if KW_WEIGHT
     int tap, block = kw_feed_piece(a, work, col, &tap);
-#if KW_MERGE > 1
-    KW_UNROLL
-    for (int i = 0; i < KW_PIECE; i += KW_EACH)
-        kw_tensor_store3(&a->map[2], piece + i * 128, -i, tap, first + i);
-    return;
-#endif
     if (work->row + row < channels) kw_tensor_store3(&a->map[2], piece, block * KW_SLAB_ELEMENTS, tap, first + work->row + row);
 #else
     if (work->col + col < channels) kw_tensor_store3(&a->map[2], piece, first + work->col + col, work->row + row, 0);

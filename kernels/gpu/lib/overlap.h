@@ -26,6 +26,7 @@
  *   kw_direct_pairs(args)                             whether columns 2 n and 2 n + 1 lie together at a multiple of both
  *   kw_share_start(args, &work, col)                  what is stored begins at this column of the tile (KW_TEAM)
  * and where it has them
+ *   KW_SUMS_JOIN(row, col)  whether a sum of the tile is one of the result, which is then stored by threads
  *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_phase_row_... say
  *   KW_HALVES         kw_feed_half_each(args), steps from one whose second half of the depth is empty to the next, 0: none is
  *   KW_SPOTS          kw_spots_cols(args), kw_spot_...: the result is stored elsewhere than its rows and columns say

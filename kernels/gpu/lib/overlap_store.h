@@ -165,6 +165,22 @@ KW_DEVICE void kw_piece_rows(const kw_gpu_args *a, const kw_work *work, const ch
 }
 #endif
 
+#ifdef KW_SUMS_JOIN
+/* Those of its sums that are of the result, 16 bytes of a row at a time: hardware refuses bulk stores that begin before the first element. */
+KW_DEVICE void kw_piece_joined(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
+    int cell = kw_lane() % 8, cols;
+    kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        int row = kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, ok = KW_SUMS_JOIN(row, cell * 8);
+        kw_u32 words[4];
+        kw_i64 at = kw_result_row(a, work, first_row + row, &ok);
+        kw_load_run(words, piece + kw_piece_at(row, cell), 16);
+        if (ok && cell * 8 < cols) kw_store_run(kw_result(a) + (at + col) * 2, words, 16);
+    }
+}
+#endif
+
 #if KW_PHASES
 /* Rows of a strided tile lie apart: where a lane's four rows do. */
 KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4]) {
@@ -241,6 +257,9 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
     rows = kw_feed_strides(a) == 1;
 #endif
     bulk = rows && !KW_ALIGNS && !KW_STORES_FIRST;
+#ifdef KW_SUMS_JOIN
+    bulk = 0;
+#endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int boxes = bulk; /* of this piece; a group of copies is counted all the same, so that the wait for a piece's last reader holds */
@@ -284,6 +303,9 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #endif
 #if KW_PHASES
             if (!rows) kw_piece_scatter(a, work, piece, at, col);
+#endif
+#ifdef KW_SUMS_JOIN
+            kw_piece_joined(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
 #if KW_ROW_GROUPS && !KW_ALIGNS
             if (!boxes) kw_piece_rows(a, work, piece, first_row + i * KW_INST_M, col);
@@ -400,11 +422,6 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 }
 #endif
 
-/* Whether the sum at a row and a column of the tile is one of the result. */
-#ifndef KW_SUMS_JOIN
-#define KW_SUMS_JOIN(row, col) 1
-#endif
-
 #define KW_ROWS_ANYWHERE (KW_ALIGNS || KW_PLANES_RESULT) /* the result's rows begin at any element */
 
 /* Sums as they are, to the result or to a slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together
@@ -431,7 +448,9 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
                 const kw_sum *sum = &sums->at[i].e[part / 2 * (KW_PIECE / 2) + col / 2 + 2 * half];
                 kw_u32 w[2];
                 w[0] = kw_bits(sum[0]), w[1] = kw_bits(sum[1]);
+#ifdef KW_SUMS_JOIN
                 if (!KW_SUMS_JOIN(number[half], col)) continue;
+#endif
                 if (col < cols) kw_store_run(to + col * 4, w, KW_ROWS_ANYWHERE ? 4 : 8);
                 if (KW_ROWS_ANYWHERE && col + 1 < cols) kw_store_run(to + col * 4 + 4, w + 1, 4);
             }

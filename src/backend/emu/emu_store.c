@@ -37,6 +37,9 @@ void kw_emu_tensor_store(kw_emu_thread *self, const kw_emu_map *map, const char 
     kw_emu_machine *m = self->machine;
     kw_emu_bulk box = {.map = *map, .to = (int32_t)(from - m->lds)};
     const char *rule = map->pixels ? "the map is one of an image" : kw_emu_bulk_rejection(m, &box, at[0]);
+    for (int i = 1; i <= map->rank && !rule; i++) {
+        rule = at[i] < 0 ? "it begins before the first element, which an H200 was seen to refuse (illegal instruction)" : NULL;
+    }
     if (rule || m->store_count == KW_EMU_STORES_MAX) {
         report_store(m, __builtin_return_address(0), rule ? rule : "more are under way than can be kept");
         return;

@@ -69,7 +69,8 @@ bool kw_mma_aligns(const kw_mma *mma) {
 }
 
 bool kw_mma_stores_boxes(const kw_mma *mma) {
-    return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && kw_dtype_size(mma->output) == 2;
+    bool joined = mma->merge > 1 && mma->op == KW_CONV_BWD_WEIGHT; /* what is between groups has no place */
+    return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && !joined && kw_dtype_size(mma->output) == 2;
 }
 
 bool kw_mma_stores_first(const kw_mma *mma) {
