@@ -119,15 +119,16 @@ KW_DEVICE float kw_extra_value(const kw_u32 *w, int type, int e) {
 
 enum { KW_EXTRA_RUN = 16 }; /* elements of a run */
 
-/* Words of elements at .. at + count - 1 of a tensor; absent: they are not there, and nothing is read. */
-KW_DEVICE void kw_extra_fetch(kw_u32 *w, const char *tensor, int type, kw_i64 at, int count, int absent) {
+/* Words of elements at + more .. at + more + count - 1 of a tensor, more a constant; absent: they are not there, and nothing is read. */
+KW_DEVICE void kw_extra_fetch(kw_u32 *w, const char *tensor, int type, kw_i64 at, const int more, int count, int absent) {
     int bytes = KW_BYTES_OF(type) * count, access = bytes < 16 ? bytes : 16;
+    const char *from = kw_pointer_keep(tensor + at * KW_BYTES_OF(type));
     KW_UNROLL
     for (int b = 0; b < bytes; b += 16) {
         KW_UNROLL
         for (int i = 0; i < 4; i++)
             if (i * 4 < access) w[b / 4 + i] = 0;
-        if (!absent) kw_load_run(w + b / 4, tensor + at * KW_BYTES_OF(type) + b, access);
+        if (!absent) kw_load_run(w + b / 4, from + more * KW_BYTES_OF(type) + b, access);
     }
 }
 
@@ -165,17 +166,20 @@ KW_DEVICE float kw_beta(float beta, float t) { return beta == 0.0f ? 0.0f : beta
 #define KW_STEP_NONE(name) KW_STEP_NOTHING
 #define KW_STEP_NOTHING(...) 0.0f
 
-/* The steps said once as loads, of `room` words for each tensor; which: a constant. Nothing waits here for what is asked for. */
-KW_DEVICE void kw_extras_fetch(kw_u32 *w, const int room, const kw_gpu_args *a, kw_place at, int count, const int which) {
+/* The steps said once as loads, of `room` words for each tensor; which: a constant; more: elements behind the place, along the run. Nothing
+ * waits here for what is asked for. */
+KW_DEVICE void kw_extras_fetch(kw_u32 *w, const int room, const kw_gpu_args *a, kw_place at, const int more, int count, const int which) {
     int channels = at.by_rows ? 1 : count, rows = at.by_rows ? count : 1;
     float v = 0.0f;
-#define KW_EXTRA_FETCH(of, type, number, from, elements, absent)                                                                           \
-    (which & (of) ? kw_extra_fetch(w + (number)*room, a->extra[number], KW_TYPE_##type, from, elements, absent) : (void)0, 0.0f)
-#define KW_EXTRA_FETCH_ONE(type, number) KW_EXTRA_FETCH(KW_OF_ONE, type, number, 0, 1, 0)
-#define KW_EXTRA_FETCH_CHANNEL(type, number) KW_EXTRA_FETCH(KW_OF_CHANNEL, type, number, at.channel, channels, at.no_channel)
-#define KW_EXTRA_FETCH_ROW(type, number) KW_EXTRA_FETCH(KW_OF_ROW, type, number, at.row, rows, at.no_row)
+#define KW_EXTRA_FETCH(of, type, number, from, on, elements, absent)                                                                       \
+    (which & (of) ? kw_extra_fetch(w + (number)*room, a->extra[number], KW_TYPE_##type, from, on, elements, absent) : (void)0, 0.0f)
+#define KW_EXTRA_FETCH_ONE(type, number) KW_EXTRA_FETCH(KW_OF_ONE, type, number, 0, 0, 1, 0)
+#define KW_EXTRA_FETCH_CHANNEL(type, number)                                                                                               \
+    KW_EXTRA_FETCH(KW_OF_CHANNEL, type, number, at.channel, at.by_rows ? 0 : more, channels, at.no_channel)
+#define KW_EXTRA_FETCH_ROW(type, number) KW_EXTRA_FETCH(KW_OF_ROW, type, number, at.row, at.by_rows ? more : 0, rows, at.no_row)
 #define KW_EXTRA_FETCH_ALL(type, number)                                                                                                   \
-    KW_EXTRA_FETCH(KW_OF_ALL | ((number) == KW_RESIDUAL ? 0 : KW_OF_OTHERS), type, number, at.element, count, at.no_row || at.no_channel)
+    KW_EXTRA_FETCH(KW_OF_ALL | ((number) == KW_RESIDUAL ? 0 : KW_OF_OTHERS), type, number, at.element, more, count,                        \
+                   at.no_row || at.no_channel)
     KW_EPILOGUE_STEPS(v, KW_STEP_NONE, KW_EXTRA_FETCH_ONE, KW_EXTRA_FETCH_CHANNEL, KW_EXTRA_FETCH_ROW, KW_EXTRA_FETCH_ALL)
 }
 
@@ -194,7 +198,7 @@ KW_DEVICE void kw_extras_take(kw_extras *extras, const kw_u32 *w, const int room
 
 KW_DEVICE void kw_extras_load_some(kw_extras *extras, const kw_gpu_args *a, kw_place at, int count, const int which, const int e) {
     kw_u32 w[KW_EXTRAS][KW_EXTRA_RUN];
-    kw_extras_fetch(w[0], KW_EXTRA_RUN, a, at, count, which);
+    kw_extras_fetch(w[0], KW_EXTRA_RUN, a, at, 0, count, which);
     kw_extras_take(extras, w[0], KW_EXTRA_RUN, count, at.by_rows, which, e);
 }
 

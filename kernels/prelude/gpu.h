@@ -89,6 +89,7 @@
  *                              KW_SCHED_LDS_READ, KW_SCHED_LDS_WRITE, KW_SCHED_LOAD, KW_SCHED_STORE; nothing where there is no such hint
  *   kw_sched_fence()           the compiler moves nothing across
  *   kw_priority(level)         of this wave among those of its multiprocessor, 0..3; a hint
+ *   kw_pointer_keep(p)         p, which the compiler works out once; a hint
  * Ordinary loads and stores through pointers do for the rest, in all dialects. A vector of 16 bytes is a kw_b16. */
 #ifndef KW_GPU_H
 #define KW_GPU_H

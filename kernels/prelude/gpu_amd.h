@@ -82,3 +82,4 @@ KW_DEVICE void kw_async16(void *base, const void *from, int ok) { KW_ASYNC_COPY(
 #define kw_sched(kind, count) __builtin_amdgcn_sched_group_barrier(kind, count, 0)
 #define kw_sched_fence() __builtin_amdgcn_sched_barrier(0)
 #define kw_priority(level) __builtin_amdgcn_s_setprio(level)
+#define kw_pointer_keep(p) (p)

@@ -93,6 +93,7 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_sched(kind, count) (void)0
 #define kw_sched_fence() (void)0
 #define kw_priority(level) (void)0
+#define kw_pointer_keep(p) (p)
 
 /* --- what the compiler calls before an access --- */
 

@@ -44,6 +44,13 @@ KW_DEVICE kw_i64 kw_blocks() { return gridDim.x; }
 #define kw_wave_barrier() __syncwarp()
 KW_DEVICE float kw_add(float *p, float v) { return atomicAdd(p, v); }
 
+/* The compiler works an address out again behind each condition that it is used behind. p: of global memory. */
+KW_DEVICE const char *kw_pointer_keep(const char *p) {
+    unsigned long long at = __cvta_generic_to_global(p);
+    asm("" : "+l"(at));
+    return (const char *)__cvta_global_to_generic(at);
+}
+
 /* --- elements of 16 bits <-> fp32, as gpu.h says; NaN becomes one NaN. In words throughout: NVRTC 13.0 swapped the first and third of four
  * registers of 16 bits that one store of 8 bytes put together (seen on an H200; nvcc 13.0 does not). --- */
 KW_DEVICE float kw_from_fp16(kw_u32 h) {

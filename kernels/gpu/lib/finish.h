@@ -1,7 +1,7 @@
 /* finish.h: the epilogue of gpu/lib/overlap.h, on the sums where they are, a piece of 64 rows and 64 columns at a time.
  *
  * A lane has two neighbours each in two rows of an instruction's. What the steps read for its columns is read once for all of a tile's rows,
- * what they read for a row once for all of its columns, and both before the tile is multiplied, as words that nothing waits for (KW_AHEAD). A
+ * what they read for a row once for all of its columns, and both before the tile is multiplied, as words that nothing waits for (KW_ASKS_AHEAD). A
  * tensor of the result's shape and 16 bits (KW_RESIDUAL) comes in runs of 16 bytes: a lane asks for its share of the first pieces before the
  * tile is multiplied, for that of another when one is taken, and puts it where the piece's results will lie, from where a wave reads it as it
  * will write them (KW_STAGES_RESIDUAL). Others are read by each lane for itself. */
@@ -56,7 +56,7 @@ KW_DEVICE void kw_lines_start(kw_lines *lines, const kw_gpu_args *a, const kw_wo
         int row = first_row + i * KW_INST_M + kw_acc_row(kw_acc_lane(), 2 * half);
         lines->ok[half] = 1;
         lines->at[half] = kw_result_row(a, work, row, &lines->ok[half]);
-#if KW_AHEAD
+#if KW_ASKS_AHEAD
         kw_extras_take(&lines->of[half], sums->of_line[i][half], 1, 1, KW_PLANES_RESULT, KW_OF_LINE, 0);
 #else
         kw_extras_load_some(&lines->of[half], a, kw_line_place(a, work, row, lines->at[half], lines->ok[half]), 1, KW_OF_LINE, 0);
@@ -82,18 +82,31 @@ KW_DEVICE void kw_residual_run(kw_u32 *w, const char *from, int count, int align
     }
 }
 
+/* Where a lane's four rows begin in the result: the same distance apart, but for strided backward data, which takes one product for all. */
+KW_DEVICE void kw_residual_rows(kw_i64 at[4], int ok[4], const kw_gpu_args *a, const kw_work *work, int first_row) {
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        ok[i] = 1;
+        at[i] = kw_result_row(a, work, first_row + kw_residual_row(i), &ok[i]);
+    }
+#if !KW_PHASES
+    at[2] = at[1] + (at[1] - at[0]);
+    at[3] = at[2] + (at[1] - at[0]);
+#endif
+}
+
 KW_DEVICE void kw_residual_load(kw_residual *r, const kw_gpu_args *a, const kw_work *work, int first_row, int first_col) {
-    int cols, col = kw_lane() % 8 * 8, aligned = 1;
-    kw_i64 col_at = kw_result_col(a, work, first_col, &cols) + col;
+    int cols, col = kw_lane() % 8 * 8, aligned = 1, ok[4];
+    kw_i64 at[4], col_at = kw_result_col(a, work, first_col, &cols) + col;
+    kw_residual_rows(at, ok, a, work, first_row);
 #if KW_PLANES_RESULT
     aligned = kw_plane_pixels(a) % 8 == 0; /* whole runs, which begin at multiples of 16 bytes */
 #endif
     KW_UNROLL
     for (int i = 0; i < 4; i++) {
-        int ok = 1;
-        kw_i64 at = kw_result_row(a, work, first_row + kw_residual_row(i), &ok) + col_at;
         r->w[i][0] = r->w[i][1] = r->w[i][2] = r->w[i][3] = 0;
-        if (ok && col < cols) kw_residual_run(r->w[i], a->extra[KW_RESIDUAL] + at * 2, cols - col, aligned);
+        const char *from = kw_pointer_keep(a->extra[KW_RESIDUAL] + (at[i] + col_at) * 2);
+        if (ok[i] && col < cols) kw_residual_run(r->w[i], from, cols - col, aligned);
     }
 }
 
@@ -116,7 +129,7 @@ KW_DEVICE void kw_residual_get(kw_extras own[2][KW_FINISH_AHEAD], const char *pi
 }
 #endif
 
-#if KW_AHEAD || KW_STAGES_RESIDUAL
+#if KW_ASKS_AHEAD || KW_STAGES_RESIDUAL
 /* The tile's pieces in the order in which they leave. */
 KW_DEVICE void kw_residual_ahead(kw_sums *sums, const kw_gpu_args *a, const kw_work *work, int first_row, const int number) {
 #if KW_STAGES_RESIDUAL
@@ -127,19 +140,23 @@ KW_DEVICE void kw_residual_ahead(kw_sums *sums, const kw_gpu_args *a, const kw_w
 }
 
 KW_DEVICE void kw_sums_ahead(kw_sums *sums, const kw_gpu_args *a, const kw_work *work, int first_row) {
-#if KW_AHEAD
+#if KW_ASKS_AHEAD
     int first = kw_acc_col(kw_acc_lane(), 0);
     KW_UNROLL
-    for (int n = 0; n < KW_TILE_N / 8; n++) {
+    for (int piece = 0; piece < KW_TILE_N; piece += KW_PIECE) {
         int cols;
-        kw_i64 at = kw_result_col(a, work, n / 8 * KW_PIECE, &cols) + n % 8 * 8 + first;
-        kw_extras_fetch(sums->across[n][0], 2, a, kw_column_place(a, work, at, cols - n % 8 * 8 - first), 2, KW_OF_COLUMN);
+        kw_i64 at = kw_result_col(a, work, piece, &cols) + first;
+        KW_UNROLL
+        for (int col = 0; col < KW_PIECE; col += 8) {
+            kw_place place = kw_column_place(a, work, at, cols - col - first);
+            kw_extras_fetch(sums->across[(piece + col) / 8][0], 2, a, place, col, 2, KW_OF_COLUMN);
+        }
     }
     KW_UNROLL
     for (int n = 0; n < 2 * KW_REPEAT_M; n++) {
         int row = first_row + n / 2 * KW_INST_M + kw_acc_row(kw_acc_lane(), 2 * (n % 2)), ok = 1;
         kw_i64 at = kw_result_row(a, work, row, &ok);
-        kw_extras_fetch(sums->of_line[n / 2][n % 2], 1, a, kw_line_place(a, work, row, at, ok), 1, KW_OF_LINE);
+        kw_extras_fetch(sums->of_line[n / 2][n % 2], 1, a, kw_line_place(a, work, row, at, ok), 0, 1, KW_OF_LINE);
     }
 #endif
     KW_UNROLL
@@ -160,14 +177,14 @@ KW_DEVICE void kw_piece_finish_runs(const kw_gpu_args *a, const kw_work *work, k
         kw_extras across[KW_FINISH_AHEAD], own[2][KW_FINISH_AHEAD];
         KW_UNROLL
         for (int n = 0; n < KW_FINISH_AHEAD; n++) {
-#if KW_AHEAD
+#if KW_ASKS_AHEAD
             kw_extras_take(&across[n], sums->across[first_col / 8 + from + n][0], 2, 2, KW_PLANES_RESULT, KW_OF_COLUMN, 0);
 #endif
             KW_UNROLL
             for (int e = 0; e < 2; e += run) {
                 int col = (from + n) * 8 + e;
                 kw_place at = kw_column_place(a, work, col_at + col, cols - col);
-                if (!KW_AHEAD) kw_extras_load_some(&across[n], a, at, run, KW_OF_COLUMN, e);
+                if (!KW_ASKS_AHEAD) kw_extras_load_some(&across[n], a, at, run, KW_OF_COLUMN, e);
                 KW_UNROLL
                 for (int half = 0; half < 2; half++) {
                     at.element = lines->at[half] + col_at + col;

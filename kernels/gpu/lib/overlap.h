@@ -148,16 +148,21 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
 #define KW_OWN_STEPS (KW_TEAM > 1 && KW_PINGPONG ? 2 : 1) /* from one step of a group to its next */
 #define KW_REPEAT_M (KW_GROUP_ROWS / KW_INST_M)
 
-/* What a lane asks for of the epilogue's tensors before a tile is multiplied (gpu/lib/finish.h): what its columns and rows share, where that
- * is not too much to hold, and pieces of one that is added. */
+/* What a lane asks for of the epilogue's tensors before a tile is multiplied (gpu/lib/finish.h), as far as it has registers: what its columns and
+ * rows share, and pieces of one that is added. It does so while the first step is multiplied (KW_ASKS_LATE), or before where there are
+ * branches, behind which the compiler would wait for the products. */
 #if KW_EPILOGUE && KW_PASSES && !KW_ALIGNS && KW_TEAM == 1
-#define KW_AHEAD (KW_PLANES_RESULT ? KW_EPILOGUE_ROW_BYTES == 0 : KW_EPILOGUE_CHANNEL_BYTES * KW_TILE_N <= 512)
 #define KW_STAGES_RESIDUAL (KW_OUT_BYTES == 2 && KW_RESIDUAL >= 0)
+#define KW_FEW_SUMS (KW_TILE_M * KW_TILE_N <= 160 * (KW_PINGPONG ? 1 : 2) * KW_GROUP_WAVES * KW_WAVE)
+#define KW_ASKS_AHEAD                                                                                                                      \
+    (KW_PLANES_RESULT ? KW_EPILOGUE_ROW_BYTES == 0 : KW_EPILOGUE_CHANNEL_BYTES * KW_TILE_N <= 512 && (KW_FEW_SUMS || !KW_STAGES_RESIDUAL))
 #else
-#define KW_AHEAD 0
 #define KW_STAGES_RESIDUAL 0
+#define KW_FEW_SUMS 0
+#define KW_ASKS_AHEAD 0
 #endif
-#define KW_RESIDUALS (KW_REPEAT_M * KW_TILE_N > KW_PIECE ? 2 : 1)
+#define KW_ASKS_LATE ((KW_ASKS_AHEAD || KW_STAGES_RESIDUAL) && KW_SUM_SETS == 1 && !KW_PHASES && !KW_PLANES_RESULT)
+#define KW_RESIDUALS (KW_REPEAT_M * KW_TILE_N > KW_PIECE && KW_FEW_SUMS ? 2 : 1)
 
 /* A lane's share of a piece of a tensor that is added to results: of each fourth of its wave's 16 rows, 8 columns. */
 typedef struct kw_residual {
@@ -169,7 +174,7 @@ typedef struct kw_sums {
 #if KW_STAGES_RESIDUAL
     kw_residual residual[KW_RESIDUALS]; /* of the next pieces */
 #endif
-#if KW_AHEAD
+#if KW_ASKS_AHEAD
     kw_u32 of_line[KW_REPEAT_M][2][KW_EXTRAS], across[KW_TILE_N / 8][KW_EXTRAS][2]; /* words of a value, and of two */
 #endif
 } kw_sums;
@@ -248,13 +253,24 @@ KW_DEVICE void kw_stage_give(char *lds, int stage) {
 #define KW_GROUP_BARRIER(group) (1 + (group))
 #define KW_TURN_BARRIER(group) (3 + (group))
 
+/* --- storing --- */
+
+#include "gpu/lib/overlap_store.h"
+
+/* --- a tile --- */
+
 #if KW_SUM_SETS == 1
 /* The products of a step are under way while the next one is waited for; then its place is given back. more: tiles that follow, whose
  * turn is the other group's. */
-KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, kw_halves halves) {
+KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, kw_halves halves,
+                                const kw_gpu_args *a, const kw_work *work) {
     int before = at->stage;
     kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
     kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 0, &halves);
+#if KW_ASKS_LATE
+    kw_wave_barrier(); /* the compiler would ask for them before it multiplies */
+    kw_sums_ahead(sums, a, work, first_row);
+#endif
     kw_ring_next(at, KW_OWN_STEPS);
     for (int step = 1; step < count; step++) {
         kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
@@ -281,7 +297,8 @@ KW_DEVICE void kw_sums_add(kw_sums *sums, const kw_sums *more) {
 }
 
 /* Sums of bytes of floating point have few bits inside the instruction: each step has its own, which are then added in fp32. */
-KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, kw_halves halves) {
+KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, kw_halves halves,
+                                const kw_gpu_args *a, const kw_work *work) {
     kw_sums_clear(sums);
     for (int step = 0; step < count; step++) {
         kw_sums own;
@@ -297,9 +314,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
 }
 #endif
 
-/* --- storing, and the block's loop --- */
-
-#include "gpu/lib/overlap_store.h"
+/* --- the block's loop --- */
 
 #if KW_TEAM > 1
 #include "gpu/lib/cluster.h"
@@ -317,14 +332,17 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         }
         kw_sums sums;
         int more = first + (number + 1) * blocks < units;
-#if KW_AHEAD || KW_STAGES_RESIDUAL
+#if (KW_ASKS_AHEAD || KW_STAGES_RESIDUAL) && !KW_ASKS_LATE
         if (!kw_to_workspace(a)) kw_sums_ahead(&sums, a, &work, first_row); /* on its way while tiles are multiplied */
 #endif
         if (KW_PINGPONG && number > 0) kw_waves_barrier(KW_TURN_BARRIER(group), 2 * KW_GROUP_THREADS);
         if (count > 0) {
-            kw_tile_multiply(&sums, lds, &at, first_row, count, group, more, kw_halves_of(a, &work));
+            kw_tile_multiply(&sums, lds, &at, first_row, count, group, more, kw_halves_of(a, &work), a, &work);
         } else {
             kw_sums_clear(&sums);
+#if KW_ASKS_LATE
+            kw_sums_ahead(&sums, a, &work, first_row);
+#endif
             if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
         }
 #if !KW_PASSES
