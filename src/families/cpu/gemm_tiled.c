@@ -23,15 +23,23 @@ void kw_gemm_decode(const kw_config *config, const kw_target *target, void *deco
     *(kw_tile *)decoded = kw_gemm_tile(config);
 }
 
+/* Copied rows that one block of weights reads, once, need not leave the first-level cache. Not where they are turned, which goes by vectors of
+ * rows, nor of tile registers, whose slices of weights should meet many tiles. */
+static bool copies_pass_once(const kw_product *p, const kw_tile_work *work, int64_t blocks) {
+    return p->copies && blocks == 1 && !p->a_columns && !p->groups && !work->amx;
+}
+
 /* Rows of A of a unit, whole tiles: as many as the config says, but no more than are there, than leave work for all threads, and, where
- * they are copied or the config leaves it open, than half of the second-level cache holds: every block of weights reads them again. */
-static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw_target *target, int64_t pitch, int64_t blocks) {
+ * they are copied or the config leaves it open, than half of a cache holds: the second-level one, for every block of weights reads them
+ * again. */
+static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw_target *target, int64_t pitch, int64_t blocks,
+                          int64_t cache) {
     /* A group may have some times the mean; one chunk of it reads its weights once. */
     int64_t wanted = p->groups ? kw_min(p->all_rows, GROUP_SPREAD * p->rows) : p->rows;
     int64_t tile = config->axis[TILE_M], tiles = kw_ceil_div(wanted, tile), band = config->axis[BAND];
     int64_t most = band ? kw_min(band, tiles) : tiles;
     if (!band || p->copies) {
-        most = kw_min(most, kw_max(target->l2 / 2 / (pitch * tile), 1));
+        most = kw_min(most, kw_max(cache / 2 / (pitch * tile), 1));
     }
     int64_t chunks = kw_max(kw_ceil_div(tiles, most), kw_min(tiles, kw_ceil_div(target->units, p->batches * blocks)));
     return kw_ceil_div(tiles, chunks) * tile;
@@ -63,7 +71,8 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     bool reads_beyond = config->dtype == KW_INT8 && !work.converts && !work.amx; /* KW_READS_BEYOND of the kernel */
     p.copies = p.copies || work.converts || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
                (p.depth != steps * work.pair && !reads_beyond && !multiplies_half(config, &p, blocks * tile.vecs));
-    int64_t rows = chunk_rows(&p, config, target, pitch, blocks), chunks = kw_ceil_div(p.rows, rows);
+    int64_t cache = copies_pass_once(&p, &work, blocks) ? target->l1 : target->l2;
+    int64_t rows = chunk_rows(&p, config, target, pitch, blocks, cache), chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
     if (p.groups) {
         units = KW_GROUP_CHUNKS_MOST(p.all_rows, p.groups, rows);
