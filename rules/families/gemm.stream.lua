@@ -1,7 +1,8 @@
 -- Products with few rows or columns on GPUs. A tile is { few, long }: rows of the result that a block has on either side.
 -- few, long, waves, ahead
 local default = {
-    { 8, 16, 8, 4 }, { 8, 16, 16, 4 }, { 8, 32, 16, 2 }, { 16, 16, 4, 2 }, { 16, 16, 4, 4 }, { 16, 32, 4, 2 }, { 32, 16, 8, 2 }, { 32, 32, 4, 2 },
+    { 8, 16, 8, 4 }, { 8, 16, 8, 2 }, { 8, 16, 16, 4 }, { 8, 32, 16, 2 }, { 16, 16, 8, 2 }, { 16, 16, 4, 2 }, { 16, 16, 4, 4 },
+    { 32, 16, 8, 2 },
 }
 
 local function listed(c)
@@ -27,8 +28,8 @@ return {
             few = words("few"),
             tile_m = { 8, 16, 32, 64 },
             tile_n = { 8, 16, 32, 64 },
-            waves = { 4, 8, 16 },
-            ahead = { 1, 2, 4, 8 },
+            waves = { 8, 4, 16 }, -- of equal ones for the estimate the first is taken
+            ahead = { 4, 2, 8, 1 },
         }
     end,
     rules = {

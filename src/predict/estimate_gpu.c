@@ -35,11 +35,15 @@ static int few_side(const kw_config *config) {
     return kw_config_axis(config, "few", -1);
 }
 
-/* Bytes of a tile of so many rows on either side, a depth; the nearest cache holds the few, where a reading costs about half, and four times that
- * where lanes read it element by element. */
-static double lane_bytes(const kw_problem *problem, int few, double m, double n, double width) {
+/* Bytes that lanes read for a tile of so many rows on either side. The waves of a block take whole steps of the depth. The nearest cache holds
+ * the few, where a reading costs about half, and four times that where lanes read it element by element. */
+static double lane_bytes(const kw_config *config, const kw_problem *problem, double m, double n, int64_t depth) {
+    enum { RUN_DEPTH = 32 };
+    int few = few_side(config);
+    int64_t step = kw_config_axis(config, "waves", 1) * kw_config_axis(config, "ahead", 1) * RUN_DEPTH;
     bool elements = problem->layout == (few ? KW_RRR : KW_CCR);
-    return width * ((few ? m : n) + (few ? n : m) * (elements ? 2 : 0.5));
+    double lines = (few ? m : n) + (few ? n : m) * (elements ? 2 : 0.5);
+    return lines * (double)kw_dtype_size(problem->dtype) * (double)(kw_ceil_div(depth, step) * step);
 }
 
 static tiles count_tiles(const kw_config *config, const kw_problem *problem) {
@@ -52,9 +56,8 @@ static tiles count_tiles(const kw_config *config, const kw_problem *problem) {
     int64_t merged = kw_max(1, kw_config_axis(config, "merge", 1)); /* groups whose columns stand side by side */
     double across = (double)kw_ceil_div(view.gn * merged, n) * (double)kw_ceil_div(kw_max(1, view.batch), merged);
     double blocks = (double)kw_ceil_div(kw_max(1, view.gm), m) * across * (double)kw_max(1, view.phases);
-    int few = few_side(config);
-    double bytes = few < 0 ? (double)(m + n) * width : lane_bytes(problem, few, (double)m, (double)n, width);
-    return (tiles){blocks, blocks * (double)m * (double)n * depth, blocks * depth * bytes};
+    double bytes = few_side(config) < 0 ? (double)(m + n) * depth * width : lane_bytes(config, problem, (double)m, (double)n, view.gk);
+    return (tiles){blocks, blocks * (double)m * (double)n * depth, blocks * bytes};
 }
 
 static double matrix_rate(const kw_config *config, const kw_problem *problem) {
