@@ -7,6 +7,7 @@
 #     KW_CPU_ARCH=x86-64-v3 tools/data/dataset_drawn.sh build/drawn.db fp32 7201 7202
 #     build/kwright db drop build/drawn.db --outcome unfit --yes
 #     build/kwright db export build/drawn.db --out data/x86-64-v4-bf16-drawn.jsonl.gz
+# and -drawn-2 likewise of fp32 7301 to 7305, bf16 7501 and 7502, fp32 as x86-64-v3 7401 to 7403.
 set -eu
 cd "$(dirname "$0")/../.."
 [ $# -ge 3 ] || { echo "usage: tools/data/dataset_drawn.sh STORE TYPE SEED..." >&2; exit 2; }
