@@ -49,8 +49,6 @@ typedef struct kw_emu_tile {
     uint16_t a_map[KW_EMU_WORDS][64], b_map[KW_EMU_WORDS][64], c_map[KW_EMU_WORDS][64];
 } kw_emu_tile;
 
-/* An element of 16 bits; type: KW_IN's numbers. */
-float kw_emu_widen(int type, uint16_t element);
 /* Matrices of 8 rows of 16 bytes: lane l has the address of a row as its a, and gets a word of each matrix in its acc. */
 void kw_emu_matrix_read(int count, bool turned, const kw_emu_lane lanes[]);
 /* The other way round: lane l has the address of a row as its acc, and a word of each of four matrices as its a. */

@@ -7,6 +7,7 @@
 #include "backend/emu/emu_hopper.h"
 
 #include "backend/emu/emu_check.h"
+#include "backend/emu/emu_element.h"
 #include "backend/emu/emu_report.h"
 #include "base/container/array.h"
 
@@ -15,7 +16,6 @@
 #include <string.h>
 
 enum { ROWS = 64, DEPTH_BYTES = 32, TURNED_DEPTH = 16, QUEUE_MAX = 1 << 10, PIECE = 16 };
-enum { BF16 = 1, FP16, FP8, BF8, TF32 = KW_EMU_TF32 }; /* as KW_IN */
 enum { NO_SWIZZLE = 0, SWIZZLE_128 = 1 };
 
 static kw_emu_group *group_of(const kw_emu_thread *self) {
@@ -105,17 +105,10 @@ static int bytes_of(int type) {
     return type == FP8 || type == BF8 ? 1 : type == TF32 ? 4 : 2;
 }
 
-/* Of tf32 the last 13 bits are passed over. */
 static float element_at(const unsigned char *from, int type) {
     uint32_t bits = 0;
     memcpy(&bits, from, (size_t)bytes_of(type));
-    if (type != TF32) {
-        return kw_emu_widen(type, (uint16_t)bits);
-    }
-    float value;
-    bits &= 0xffffe000;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return kw_emu_element(type, bits);
 }
 
 /* Elements of rows r as to[r * row + k * deep]. */

@@ -6,54 +6,11 @@
  * takes which k does not matter to the result. Products are summed in the order of k, from the accumulator on; hardware has its own
  * order. */
 #include "backend/emu/emu.h"
+#include "backend/emu/emu_element.h"
 
 #include <string.h>
 
-enum { FP32, BF16, FP16, FP8, BF8, INT8, UINT8 = 7, TF32 = KW_EMU_TF32 };
-
-static float from_bits(uint32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static float as_float(int32_t value) {
-    return from_bits((uint32_t)value);
-}
-
-static uint32_t to_bits(float value) {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-/* Exponent and fraction are put into fp32's place and the exponent is mended by a product; both types keep infinity and NaN. */
-static float from_fp16(uint32_t h) {
-    uint32_t magnitude = h & 0x7fff, sign = (h & 0x8000) << 16;
-    float value = magnitude >= 0x7c00 ? from_bits(magnitude << 13 | 0x7f800000) : from_bits(magnitude << 13) * 0x1p112f;
-    return from_bits(to_bits(value) | sign);
-}
-
-static float from_fp8(uint32_t b) {
-    uint32_t magnitude = b & 0x7f, sign = (b & 0x80) << 24;
-    float value = magnitude == 0x7f ? from_bits(0x7fc00000) : from_bits(magnitude << 20) * 0x1p120f;
-    return from_bits(to_bits(value) | sign);
-}
-
-float kw_emu_widen(int type, uint16_t element) {
-    switch (type) {
-    case BF16:
-        return from_bits((uint32_t)element << 16);
-    case FP8:
-        return from_fp8(element);
-    case BF8:
-        return from_fp16((uint32_t)element << 8);
-    default:
-        return from_fp16(element);
-    }
-}
-
-static int per_word(int type) {
+static inline int per_word(int type) {
     return type == FP32 || type == TF32 ? 1 : type == BF16 || type == FP16 ? 2 : 4;
 }
 
@@ -165,26 +122,9 @@ static bool fill_tile_maps(kw_emu_tile *tile, const kw_emu_inst *inst) {
 /* --- moving registers --- */
 
 static inline __attribute__((always_inline)) void spread(int type, float *to, uint32_t w, int step) {
-    switch (type) {
-    case BF16:
-        to[0] = from_bits(w << 16);
-        to[step] = from_bits(w & 0xffff0000);
-        break;
-    case FP16:
-        to[0] = from_fp16(w & 0xffff);
-        to[step] = from_fp16(w >> 16);
-        break;
-    case FP32:
-        to[0] = from_bits(w);
-        break;
-    case TF32:
-        to[0] = from_bits(w & 0xffffe000);
-        break;
-    default:
-        for (int e = 0; e < 4; e++) {
-            uint32_t b = w >> 8 * e & 0xff;
-            to[e * step] = type == FP8 ? from_fp8(b) : type == BF8 ? from_fp16(b << 8) : as_float(type == UINT8 ? (int32_t)b : (int8_t)b);
-        }
+    int count = per_word(type), bits = 32 / count;
+    for (int e = 0; e < count; e++) {
+        to[e * step] = kw_emu_element(type, count == 1 ? w : w >> bits * e & ((1u << bits) - 1));
     }
 }
 
