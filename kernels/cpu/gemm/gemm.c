@@ -2,6 +2,9 @@
  * there a pixel is a row of A, a group is a batch. Rows of A are read where they are if the tile can (element type, pairs, distance);
  * else, and for the last rows of a chunk that do not fill a tile, they are copied first.
  *
+ * Rows are shared out evenly where that makes tiles of one row less than a tile has, and no other: those cost what they have. 49 rows are 13,
+ * 12, 12 and 12.
+ *
  * A unit is one batch, a chunk of tiles along the rows, and part of the columns. Within a unit, a block of packed weights meets all of
  * the chunk's tiles before the next one. Tiles of AMX read both factors so fast that a block deeper than the first-level cache is met in
  * slices of its depth; their sums wait in thread memory.
@@ -14,6 +17,7 @@
 #include "kw_config.h"
 
 #define KW_TILE_HALF KW_DP
+#define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
 #include "cpu/lib/tile.h"
 #include "cpu/lib/transpose.h"
 
@@ -118,6 +122,12 @@ typedef struct chunk {
     kw_i64 batch, first, last, direct, k, k_end;
 } chunk;
 
+/* Into how many tiles of KW_TILE_COLS rows, or of one less, so many can be cut; 0: they cannot. */
+KW_INLINE kw_i64 even_tiles(kw_i64 rows) {
+    kw_i64 tiles = (rows + KW_TILE_COLS - 1) / KW_TILE_COLS;
+    return KW_TILE_FEWER && tiles * (KW_TILE_COLS - 1) <= rows ? tiles : 0;
+}
+
 static void multiply_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *memory) {
     static const kw_run whole_depth = {0, 0};
     kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth);
@@ -134,7 +144,8 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
             job.w = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
             job.more = step > 0, job.rest = step + slice < steps;
             job.spill = memory;
-            for (kw_i64 row = h->first; row < h->last; row += KW_TILE_COLS, job.spill += spill) {
+            kw_i64 tiles = h->direct == h->first || h->direct == h->last ? even_tiles(h->last - h->first) : 0;
+            for (kw_i64 row = h->first; row < h->last; row += job.cols, job.spill += spill, tiles--) {
                 int direct = row < h->direct;
                 job.odd = KW_TILE_HALF && direct && p->depth % 2;
                 job.steps = kw_min(slice, steps - step) - job.odd;
@@ -145,7 +156,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 job.at = kw_place_at(a, p->c, (KW_POINTWISE || KW_ROW_GROUPS ? h->batch * p->columns : 0) + k * KW_BLOCK,
                                      (KW_POINTWISE || KW_ROW_GROUPS ? 0 : h->batch * p->rows) + row);
                 job.at = kw_place_steps(job.at, 1, 0);
-                job.cols = kw_min(KW_TILE_COLS, h->last - row);
+                job.cols = tiles > 0 ? (h->last - row + tiles - 1) / tiles : kw_min(KW_TILE_COLS, h->last - row);
                 kw_tile(&job);
             }
         }
@@ -202,7 +213,9 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
         chunk h = {.k = part * blocks / parts, .k_end = (part + 1) * blocks / parts};
         if (!find_chunk(&h, &all, a, &p, number)) continue;
         kw_i64 beyond = KW_READS_BEYOND && p.depth % KW_PAIR && h.last == p.rows;
-        h.direct = a->params.copy ? h.first : h.first + (h.last - h.first - beyond) / KW_TILE_COLS * KW_TILE_COLS;
+        h.direct = h.first + (h.last - h.first - beyond) / KW_TILE_COLS * KW_TILE_COLS;
+        if (even_tiles(h.last - h.first) && !beyond) h.direct = h.last;
+        if (a->params.copy) h.direct = h.first;
         if (number != held && h.direct < h.last) copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + a->params.copy_at);
         held = number;
         multiply_chunk(a, &p, &h, memory);

@@ -69,8 +69,11 @@ KW_INLINE int kw_run_outside(const kw_tile_job *job, const kw_run *run) {
 #endif
 }
 
-/* Whether all pixels and channels of the tile exist, but perhaps the last column where KW_TILE_SKIP leaves it out. */
-#define KW_COLS_LEAST (KW_TILE_COLS - KW_TILE_SKIP)
+/* Whether all pixels and channels of the tile exist, but perhaps the last column where KW_TILE_SKIP or KW_TILE_FEWER leaves it out. */
+#ifndef KW_TILE_FEWER
+#define KW_TILE_FEWER 0
+#endif
+#define KW_COLS_LEAST (KW_TILE_COLS - (KW_TILE_SKIP || KW_TILE_FEWER))
 KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
     return job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && job->channels >= KW_BLOCK;
 }

@@ -15,6 +15,7 @@
  *                  a run's sums stand in front of all pixels alike); the last one also where job->cols are fewer, so that a tile that lacks
  *                  one column costs no more than it has
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
+ *   KW_TILE_FEWER  of a text that defines it 1: a tile that lacks its last column, or more, does not sum that one
  *   KW_TILE_HALF   of a text that has one run and defines it 1: a run may end with half a pair (job->odd), which is multiplied when the sums
  *                  are in spill. Of long runs that costs little, and KW_TILE_ODD compiles as much again
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
@@ -161,6 +162,13 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
                 KW_STEP(KW_MULTIPLY_BUT_FIRST)
             } while (--i);
         } else if (job->cols < KW_TILE_COLS || (!KW_HEADED && low + job->reach >= job->size)) {
+            do {
+                KW_STEP(KW_MULTIPLY_BUT_LAST)
+            } while (--i);
+        } else
+#endif
+#if KW_TILE_FEWER
+            if (job->cols < KW_TILE_COLS) {
             do {
                 KW_STEP(KW_MULTIPLY_BUT_LAST)
             } while (--i);

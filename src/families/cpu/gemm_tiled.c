@@ -62,6 +62,12 @@ static bool multiplies_half(const kw_config *config, const kw_product *p, int64_
     return config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16 && p->depth > 1 && vectors * COPIED_IN_THE_TIME < p->depth;
 }
 
+/* Rows with those of tiles that are not whole: where rows can be shared out to tiles that lack one at most, none are summed for nothing. */
+static int64_t summed_rows(const kw_tile_work *work, const kw_tile *tile, int64_t rows) {
+    int64_t tiles = kw_ceil_div(rows, tile->cols);
+    return !work->amx && tiles * (tile->cols - 1) <= rows ? rows : tiles * tile->cols;
+}
+
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
     kw_product p = *product;
     kw_tile tile = kw_gemm_tile(config);
@@ -99,7 +105,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     };
 
     double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
-    launch->multiply_adds = tiles * (double)(tile.cols * tile.vecs * blocks * steps * work.instructions);
+    launch->multiply_adds = (double)(p.batches * summed_rows(&work, &tile, p.rows) * tile.vecs * blocks * steps * work.instructions);
     launch->loads = tiles * kw_tile_step_loads(&work, &tile) * (double)(blocks * steps);
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
     if (p.copies) {
