@@ -207,7 +207,7 @@ def report(results, which):
 def short(config):
     words = config.split()
     values = dict(w.split("=") for w in words[3:])
-    if "tile_m" not in values:
+    if "vec_a" not in values:
         return " ".join(words[:1] + words[3:])
     rest = [f"{k}={values[k]}" for k in ("split_k", "streamk", "merge", "spec") if values.get(k, "1") not in ("1", "off", "default")]
     vectors = "/".join(values[f"vec_{x}"] for x in "abc")
