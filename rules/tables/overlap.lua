@@ -36,6 +36,12 @@ local any_size = {
     { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 },
 }
 
+-- Forward, of no more than so many output channels.
+local narrow = {
+    { "cooperative", "256x96x64", 4 }, { "cooperative", "128x96x64", 6 }, { "pingpong", "64x96x64", 4 }, { "cooperative", "256x32x64", 5 },
+    { "cooperative", "128x32x64", 4 },
+}
+
 -- Narrow groups side by side, 64 channels together: pipeline, tile, tiles in shared memory; and how many groups, of 32, 16 and 8 channels.
 local merged = {
     conv_bwd_weight = { { "pingpong", "64x64x64", 6 }, { "pingpong", "64x128x64", 7 }, { "pingpong", "64x192x64", 6 } },
@@ -158,6 +164,7 @@ local function convolutions(op, first, last, meets, width)
         end
         if width ~= 4 then
             lists[#lists + 1] = merged_points(op, meets)
+            lists[#lists + 1] = op == "conv_fwd" and points(narrow) or {}
         end
         if meets and width ~= 4 then
             lists[#lists + 1] = meeting_points(meeting[weight and op or "conv"], "default")

@@ -20,7 +20,7 @@ static const struct {
     const char *config, *problem;
 } kernels_of_spots[] = {
     {"conv.igemm conv_bwd_data bf16" AXES "pipe=cooperative wave_m=8 tile_m=128 stages=4 wave_groups=1 split_k=1",
-     "conv_bwd_data bf16 n2 c1 k17 i15x14 f5x5 p2x2"},
+     "conv_bwd_data bf16 n2 c1 k17 i15x14 f5x5 s2x2 p2x2"},
     {"conv.igemm conv_bwd_data fp16" AXES "pipe=pingpong wave_m=4 tile_m=64 stages=4 wave_groups=2 split_k=3",
      "conv_bwd_data fp16 n1 c5 k70 i9x10 f3x2 p1x0 s3x2 d2x3"},
 };

@@ -101,7 +101,7 @@ KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row 
 KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
     int lane = kw_lane(), row = kw_wave() % 4 * 16 + lane % 16;
     KW_UNROLL
-    for (int j = 0; j < KW_PIECE / 8; j += 2) {
+    for (int j = 0; j < KW_PIECE / 8 && first + j * 8 < KW_TILE_N; j += 2) {
         kw_u32 w[4];
         KW_UNROLL
         for (int i = 0; i < 4; i++)
@@ -111,6 +111,35 @@ KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
 }
 
 #if KW_ALIGNS
+#if KW_OP == KW_OP_CONV_FWD || KW_OP == KW_OP_CONV_BWD_DATA
+/* Rows of so many columns, all that the result has, follow each other from `to` on, a multiple of 16 bytes: 16 bytes at a time. */
+KW_DEVICE void kw_piece_store_whole(char *to, const char *piece, int rows, int cols) {
+    int elements = rows * cols;
+    KW_ROLLED
+    for (int at = kw_thread() % KW_GROUP_THREADS * 8; at < elements; at += KW_GROUP_THREADS * 8) {
+        int row = at / cols, col = at - row * cols;
+        kw_u32 w[4];
+        KW_UNROLL
+        for (int e = 0; e < 8; e++) {
+            kw_u32 element;
+            kw_load_run(&element, piece + kw_piece_at(row, col / 8) + col % 8 * 2, 2);
+            w[e / 2] = e % 2 ? w[e / 2] | element << 16 : element;
+            int over = ++col == cols;
+            row = kw_min(row + over, KW_PIECE - 1);
+            col = over ? 0 : col;
+        }
+        if (at + 8 <= elements) {
+            kw_store_run(to + at * 2, w, 16);
+        } else {
+            for (int e = 0; e < elements - at; e++) {
+                kw_u32 element = w[e / 2] >> e % 2 * 16;
+                kw_store_run(to + (at + e) * 2, &element, 2);
+            }
+        }
+    }
+}
+#endif
+
 /* Element by element, as rows of the result may begin anywhere: a wave has 16 rows of the piece, a lane every 32nd column. */
 KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
 #if KW_SPOTS
@@ -134,10 +163,21 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
         return;
     }
 #endif
+    int cols;
+    kw_i64 col_at = kw_result_col(a, work, first_col, &cols);
+#if KW_OP == KW_OP_CONV_FWD || KW_OP == KW_OP_CONV_BWD_DATA
+    int row_cols = (int)(KW_OP == KW_OP_CONV_FWD ? a->k : a->c);
+    if (row_cols <= KW_PIECE && ((kw_u64)kw_result(a) & 15) == 0) {
+        kw_i64 from = work->row + first_row;
+        if (work->col + first_col) return; /* behind the last column */
+        kw_piece_store_whole(kw_result(a) + from * row_cols * 2, piece, kw_min(KW_PIECE, kw_feed_pixels(a, work) - (int)from), row_cols);
+        return;
+    }
+#endif
     KW_ROLLED
     for (int i = 0; i < 16; i++) {
-        int row = kw_wave() % 4 * 16 + i, ok = 1, cols;
-        kw_i64 at = kw_result_row(a, work, first_row + row, &ok) + kw_result_col(a, work, first_col, &cols);
+        int row = kw_wave() % 4 * 16 + i, ok = 1;
+        kw_i64 at = kw_result_row(a, work, first_row + row, &ok) + col_at;
         char *to = kw_result(a) + at * 2;
         KW_UNROLL
         for (int col = kw_lane(); col < KW_PIECE; col += KW_WAVE) {
@@ -438,7 +478,7 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
             row[half] = slice + kw_result_row(a, work, number[half], &ok[half]) * 4;
         }
         KW_UNROLL
-        for (int part = 0; part < 2 * KW_TILE_N / KW_PIECE; part++) {
+        for (int part = 0; part < 2 * (KW_TILE_N / KW_PIECE); part++) {
             int half = part % 2, first = kw_acc_col(lane, 0), cols;
             kw_i64 at = kw_result_col(a, work, part / 2 * KW_PIECE, &cols);
             char *to = row[half] + (at + first) * 4;

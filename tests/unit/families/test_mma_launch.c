@@ -156,9 +156,10 @@ static void rows_of_any_length_are_copied_first(void **state) {
     }
 }
 
-/* Backward data whose operands are copied first: a row of the product is a spot of pixels, as large as takes the fewest steps while its
- * channels fit the columns of a tile of 128x128. Spots of 4x4 pixels meet 6 x 6 positions of y and make 32 tiles of 512, those of 2x2
- * pixels 4 x 4 and 128; with a stride of 2 half as many positions, and with channels that fill the columns a spot is one pixel. */
+/* Backward data whose operands are copied first: a row of the product is a spot of pixels, as large as is done first while its channels fit
+ * the columns of a tile of 128x128. Spots of 4x4 pixels meet 6 x 6 positions of y and make 320 tiles of 5120, those of 2x2 pixels 4 x 4 and
+ * 1280; with a stride of 2 half as many positions, with channels that fill the columns a spot is one pixel, and with few images tiles are no
+ * fewer than multiprocessors. */
 static void few_channels_are_gathered_in_spots_of_pixels(void **state) {
     (void)state;
     static const struct {
@@ -166,12 +167,13 @@ static void few_channels_are_gathered_in_spots_of_pixels(void **state) {
         int64_t tile_rows, tile_cols, steps;
         int32_t spot; /* pixels of y from one to the next */
     } cases[] = {
-        {"conv_bwd_data bf16 nhwgc n64 c8 k64 i32x32 f3x3 p1x1", 32, 1, 6 * 6, 4},
-        {"conv_bwd_data bf16 nhwgc n64 c32 k64 i32x32 f3x3 p1x1", 128, 1, 4 * 4, 2},
+        {"conv_bwd_data bf16 nhwgc n640 c8 k64 i32x32 f3x3 p1x1", 320, 1, 6 * 6, 4},
+        {"conv_bwd_data bf16 nhwgc n64 c8 k64 i32x32 f3x3 p1x1", 128, 1, 4 * 4, 2},
+        {"conv_bwd_data bf16 nhwgc n640 c32 k64 i32x32 f3x3 p1x1", 1280, 1, 4 * 4, 2},
         {"conv_bwd_data bf16 nhwgc n64 c128 k64 i32x32 f3x3 p1x1", 512, 1, 3 * 3, 1},
         {"conv_bwd_data bf16 nhwgc n64 c256 k64 i32x32 f3x3 p1x1", 512, 2, 3 * 3, 1},
-        {"conv_bwd_data bf16 nhwgc n64 c8 k64 i32x32 f3x3 p1x1 s2x2", 32, 1, 3 * 3, 2},
-        {"conv_bwd_data bf16 nhwgc n64 c8 k129 i32x32 f3x3 p1x1 s2x2", 32, 1, 3 * 3 * 3, 2},
+        {"conv_bwd_data bf16 nhwgc n640 c8 k64 i32x32 f3x3 p1x1 s2x2", 320, 1, 3 * 3, 2},
+        {"conv_bwd_data bf16 nhwgc n640 c8 k129 i32x32 f3x3 p1x1 s2x2", 320, 1, 3 * 3 * 3, 2},
     };
     const kw_target *target = &kw_gpu_arch_find("sm_90")->typical;
     kw_config config;

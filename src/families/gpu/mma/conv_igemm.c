@@ -187,6 +187,12 @@ static bool image_is_walked(const kw_rule_case *c) {
     return !kw_mma_overlaps(mma) || kw_mma_planes(mma) || kw_mma_walks_image(mma, c->problem);
 }
 
+static bool columns_are_whole(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    const kw_mma *mma = c->decoded;
+    return !kw_mma_is_narrow(mma) || (d->g == 1 && d->k <= mma->tile[1]);
+}
+
 static bool planes_first(const kw_rule_case *c) {
     return !kw_mma_planes(c->decoded) || c->problem->layout == KW_CHANNELS_FIRST;
 }
@@ -226,6 +232,8 @@ static const kw_rule igemm_fits_rules[] = {
      "each of 1, 2 or 3 axes; conv_bwd_weight: fewer "
      "than 2^21 channels",
      image_is_walked},
+    {"whole_columns", "conv_fwd with pipe=cooperative or pingpong and tile_n=32 or 96 serves one group of as many output channels or fewer",
+     columns_are_whole},
     {"planes_first",
      "pipe=cooperative and pingpong with spec=filter1x1_stride1_pad0 read channels-first tensors as they are, and no others; "
      "spec=default serves both layouts",

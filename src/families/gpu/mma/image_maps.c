@@ -125,9 +125,11 @@ static kw_mma_grid spot_grid(const kw_mma *mma, const kw_problem *problem, const
                          .elements = rows * cols};
 }
 
-/* Spots of the fewest steps of all tiles, a tile's end counted as some. */
+/* Spots whose tiles are done first: rounds of tiles by their steps, a tile's end counted as some, more of them where a row of the result is
+ * stored pixel by pixel. */
 static kw_mma_grid best_spot(const kw_mma *mma, const kw_problem *problem, int64_t spot[3]) {
-    enum { TILE_END = 4 };
+    enum { TILE_END = 4, PIXELS_END = 6 };
+    int64_t resident = mma->arch ? kw_max(1, mma->arch->typical.units) * kw_mma_blocks_held(mma) : 1;
     const int64_t *stride = problem->conv.stride;
     kw_mma_grid best = spot_grid(mma, problem, stride);
     double least = INFINITY;
@@ -144,7 +146,8 @@ static kw_mma_grid best_spot(const kw_mma *mma, const kw_problem *problem, int64
             continue;
         }
         kw_mma_grid grid = spot_grid(mma, problem, tried);
-        double steps = (double)grid.tile_rows * (double)grid.tile_cols * (double)(grid.steps + TILE_END);
+        double rounds = fmax(1, (double)grid.tile_rows * (double)grid.tile_cols / (double)resident);
+        double steps = rounds * (double)(grid.steps + TILE_END + (volume(tried) > 1 ? PIXELS_END : 0));
         if (steps < least) {
             least = steps;
             best = grid;

@@ -18,6 +18,7 @@
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
 #define MEETING "epi=default vec_c=1 persistent=0 streamk=cluster split_k=4 "
 #define MERGED "tile_n=64 inst_n=64 "
+#define NARROW "tile_n=96 inst_n=96 "
 #define SINGLES "vec_a=1 vec_b=1 vec_c=1 "
 #define TURNED                                                                                                                             \
     "pipe=pingpong epi=turned tile_m=16 tile_n=64 stages=8 wave_m=4 wave_n=1 inst_m=64 inst_n=16 vec_c=1 persistent=1 wave_groups=2 "
@@ -49,6 +50,12 @@ static const rule_example igemm_examples[] = {
     {"overlap_epilogue", "conv_bwd_data fp16 out=fp32", "vec_a=1 vec_b=1 vec_c=1 " COOPERATIVE, "sm_90", NULL},
     {"", "conv_fwd fp16", "merge=2 " MERGED COOPERATIVE, "sm_90", NULL},
     {"", "conv_bwd_data fp16", "merge=8 " MERGED PINGPONG, "sm_90", "conv_bwd_data fp16 nhwgc n2 g16 c128 k128 i8x8 f3x3 p1x1 s2x2"},
+    {"", "conv_fwd fp16", NARROW COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k96 i8x8 f3x3 p1x1"},
+    {"whole_columns", "conv_fwd fp16", NARROW COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k104 i8x8 f3x3 p1x1"},
+    {"whole_columns", "conv_fwd fp16", NARROW COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k128 i8x8 f3x3 p1x1"},
+    {"instruction_shape", "conv_bwd_data fp16", NARROW COOPERATIVE, "sm_90", NULL},
+    {"instruction_shape", "conv_fwd fp16", "split_k=2 " NARROW COOPERATIVE, "sm_90", NULL},
+    {"overlap_epilogue", "conv_fwd fp16 out=fp32", NARROW COOPERATIVE, "sm_90", NULL},
     {"overlap_merge", "conv_fwd fp16", "merge=2 " COOPERATIVE, "sm_90", NULL},
     {"overlap_merge", "conv_fwd fp16", "merge=16 " MERGED COOPERATIVE, "sm_90", NULL},
     {"overlap_merge", "conv_bwd_weight fp16", "merge=2 " MERGED PINGPONG, "sm_90", NULL},
