@@ -1,7 +1,7 @@
 /* emu_element.h: an element of a matrix as the emulator multiplies it: a float, or the bits of an int32. Inline, because each word of each
  * operand goes through it with a type that is known where it stands. */
-#ifndef KW_BACKEND_EMU_ELEMENT_H
-#define KW_BACKEND_EMU_ELEMENT_H
+#ifndef KW_BACKEND_EMU_EMU_ELEMENT_H
+#define KW_BACKEND_EMU_EMU_ELEMENT_H
 
 #include "backend/emu/emu.h"
 
