@@ -6,6 +6,7 @@ return {
     families = {
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").fifths },
         ["conv.direct_block"] = { points = (include "tables/direct").fifths },
+        ["conv.direct_1st_block"] = { points = (include "tables/direct_1st").fifths },
         ["conv.igemm"] = {
             points = function(arch, op, dtype, legal)
                 return thin.fifths(conv.points(arch, op, dtype), legal)

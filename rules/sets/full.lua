@@ -15,6 +15,7 @@ return {
         ["gemm.reference"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").points },
         ["conv.direct_block"] = { points = (include "tables/direct").full },
+        ["conv.direct_1st_block"] = { points = (include "tables/direct_1st").points },
         ["conv.igemm"] = include "tables/conv_full",
         ["gemm.mma"] = { points = (include "tables/gemm").full },
         ["conv.reference_gpu"] = true,

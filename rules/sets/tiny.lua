@@ -55,6 +55,7 @@ return {
         ["gemm.reference"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").handful },
         ["conv.direct_block"] = { points = (include "tables/direct").handful },
+        ["conv.direct_1st_block"] = { points = (include "tables/direct_1st").handful },
         ["conv.igemm"] = {
             points = function(arch, op, dtype, legal)
                 local list = thin.fifths(conv.points(arch, op, dtype), legal)

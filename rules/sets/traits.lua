@@ -17,6 +17,7 @@ return {
         ["gemm.reference"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").points },
         ["conv.direct_block"] = { points = (include "tables/direct").full },
+        ["conv.direct_1st_block"] = { points = (include "tables/direct_1st").points },
         ["conv.igemm"] = { points = (include "tables/conv_default").pool, keeps = { "pipe", "explicit", "streamk" } },
         ["gemm.mma"] = { points = (include "tables/gemm").pool, keeps = { "pipe", "streamk" } },
         ["conv.reference_gpu"] = true,

@@ -206,6 +206,7 @@ local function few(p)
 end
 
 return {
+    depth = depth,
     full = full,
     default = default,
     fifths = function(arch, op, dtype, legal)

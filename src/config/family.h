@@ -113,6 +113,8 @@ typedef struct kw_launch {
     int32_t cluster
         [KW_STAGE_MAX]; /* of a GPU: so many blocks of a stage, one after the other, run together and reach each other's memory; 0: none */
     double multiply_adds; /* vector multiply-add instructions */
+    double products;      /* of a GPU's matrix instructions, padding included, where tile_m and tile_n do not tell; 0: nobody counted */
+    double gathered;      /* elements of their operands that lanes gather one by one */
     double loads;         /* vector loads of the inner loops */
     double copied_bytes;  /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];

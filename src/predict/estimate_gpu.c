@@ -4,7 +4,7 @@
  *
  * A block computes a tile of the result, padding included, and reads its rows and columns once, from the second-level cache; a
  * multiprocessor has its share of the blocks in whole rounds. Rates are per cycle of one multiprocessor, the same for all vendors: order
- * is asked for, not time. Kernels without tiles compute an element a thread. */
+ * is asked for, not time. Kernels without such tiles say how many products they multiply, or compute an element a thread. */
 #include "predict/estimate.h"
 
 #include "base/math.h"
@@ -16,6 +16,8 @@
 #define MATRIX_FLOPS_1 4096.0
 #define MATRIX_FLOPS_2 2048.0
 #define MATRIX_FLOPS_4 256.0
+#define GATHERED_ELEMENTS 64.0   /* by lanes, one by one; nothing else hides that, nor */
+#define GATHERED_SHOWS 0.25      /* such a share of their products */
 #define MATRIX_FLOPS_TF32 1024.0 /* fp32 as tf32 by instructions of 64 rows; smaller ones were seen to do a fifth of that */
 #define PLAIN_FLOPS 32.0
 #define CACHE_BYTES 48.0      /* a cycle, from the second-level cache */
@@ -98,9 +100,9 @@ double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, con
     const tiles work = count_tiles(config, problem);
     int64_t units = kw_max(1, target->units);
     double cycles_a_ns = (double)kw_max(100, target->clock) / 1000 * (double)units * useful_share(launch, units);
-    double flops = work.blocks > 0 ? 2 * work.products : (double)kw_problem_flops(problem);
-    double products = flops / (work.blocks > 0 ? matrix_rate(config, problem) : PLAIN_FLOPS) / cycles_a_ns;
-    bool lanes = few_side(config) >= 0;
+    bool matrices = work.blocks > 0 || launch->products > 0, lanes = few_side(config) >= 0;
+    double flops = matrices ? 2 * fmax(work.products, launch->products) : (double)kw_problem_flops(problem);
+    double products = flops / (matrices ? matrix_rate(config, problem) : PLAIN_FLOPS) / cycles_a_ns;
     double shared = work.bytes / (lanes ? LANE_BYTES : CACHE_BYTES) / cycles_a_ns;
     double wide = kw_config_axis(config, "index", 32) == 64 ? WIDE_INDEX : 1;
     double bandwidth = (double)kw_max(1, target->bandwidth), workspace = (double)(launch->shared_bytes - launch->turning.copies_bytes);
@@ -108,7 +110,10 @@ double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, con
     int64_t turns = count_turns(launch), own = launch->stages - turns;
     /* Turning is done before and after all else, and is the same for all kernels. */
     double turning = (double)turns * STAGE_NS + 2 * (double)launch->turning.copies_bytes / bandwidth;
-    double meeting = has_clusters(launch) ? MEETING_NS : 0;
-    return (lanes ? LANES_START_NS : START_NS) + meeting + STAGE_NS * (double)kw_max(0, own - 1) +
+    double meeting = has_clusters(launch) ? MEETING_NS : 0, gathering = 0;
+    if (launch->products > 0) {
+        gathering = GATHERED_SHOWS * products + launch->gathered / GATHERED_ELEMENTS / cycles_a_ns;
+    }
+    return (lanes ? LANES_START_NS : START_NS) + meeting + gathering + STAGE_NS * (double)kw_max(0, own - 1) +
            fmax(wide * fmax(products, shared), moved) + turning;
 }

@@ -227,3 +227,26 @@ static const block_row dense[] = {
      {"n2 g1 c24 k64 i13x35 f3x3 s2x2 p1x1", "n1 g1 c16 k8 i6x7 f3x3 s2x2 p2x0"}},
 };
 const block_rows dense_rows = {dense, sizeof dense / sizeof *dense};
+
+static const block_row few_channels[] = {
+    {"f",
+     "bf16",
+     "nhwgc",
+     "tile_h=4 tile_w=16 waves=2 cols=32 patch=8 vec_in=2 vec=8",
+     {"inst_k=16", "inst_k=16"},
+     {"n2 c3 k40 i9x18 f3x3 p1x1", "n1 c4 k16 i12x8 f4x4 s2x2", "n1 c13 k24 i5x6 f1x1"}},
+    {"f",
+     "fp16",
+     "nhwgc",
+     "tile_h=4 tile_w=16 waves=4 cols=16 patch=16 vec_in=1 vec=1",
+     {"inst_k=8", "inst_k=16"},
+     {"n1 c3 k17 i17x15 f7x7 s2x2 p3x3", "n1 c2 k5 i8x9 f3x2 p4x5 d2x3"}},
+    {"f",
+     "bf16",
+     "nhwgc",
+     "tile_h=2 tile_w=16 waves=2 cols=64 patch=4 vec_in=8 vec=4",
+     {"inst_k=16", "inst_k=16"},
+     {"n1 c1 k68 i5x24 f3x3 p1x1"}},
+};
+
+const block_rows few_channels_rows = {few_channels, sizeof few_channels / sizeof *few_channels};

@@ -4,7 +4,7 @@
 
 #include "check/gpu/player.h"
 
-/* Configs of conv.depthwise_block and conv.direct_block, whose axes are all named; op, type and layout head their problems. more: what
+/* Configs of these families, whose axes are all named; op, type and layout head their problems. more: what
  * differs from architecture to architecture, in the order of player_arches. */
 typedef struct block_row {
     const char *ops, *dtype, *layout, *axes, *more[PLAYER_ARCHES], *problems[PLAYER_PROBLEMS];
@@ -15,6 +15,6 @@ typedef struct block_rows {
     size_t count;
 } block_rows;
 
-extern const block_rows planes_rows, lines_and_volumes_rows, narrow_groups_rows, narrow_weights_rows, dense_rows;
+extern const block_rows planes_rows, lines_and_volumes_rows, narrow_groups_rows, narrow_weights_rows, dense_rows, few_channels_rows;
 
 #endif

@@ -23,16 +23,16 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ARCHES_MAX = 16, FAMILIES = 6, PROBLEMS_MAX = 4, TRIES = 300, AXIS_TRIES = 60, KERNEL_SECONDS = 60 };
+enum { ARCHES_MAX = 16, FAMILIES = 7, PROBLEMS_MAX = 4, TRIES = 300, AXIS_TRIES = 60, KERNEL_SECONDS = 60 };
 
 static const char *const usual[] = {"gfx90a", "gfx942", "gfx950", "gfx1100", "gfx1250", "sm_80", "sm_90"};
 
-/* Of twenty kernels so many are of each family. */
+/* Of twenty-two kernels so many are of each family. */
 static const struct {
     const char *name;
     int share;
-} families[FAMILIES] = {{"conv.igemm", 10},       {"gemm.mma", 4},           {"conv.depthwise_block", 2},
-                        {"conv.direct_block", 2}, {"conv.reference_gpu", 1}, {"gemm.reference_gpu", 1}};
+} families[FAMILIES] = {{"conv.igemm", 10},           {"gemm.mma", 4},           {"conv.depthwise_block", 2}, {"conv.direct_block", 2},
+                        {"conv.direct_1st_block", 2}, {"conv.reference_gpu", 1}, {"gemm.reference_gpu", 1}};
 
 /* The kernels of one architecture, by families. */
 typedef struct field {
@@ -157,11 +157,25 @@ static void follow_filter(hunt *h, kw_problem *problem, const kw_config *config)
     }
 }
 
+/* Few channels and one group, in rows of whole vectors. */
+static void follow_patch(hunt *h, kw_problem *problem, const kw_config *config) {
+    kw_conv_dims *d = &problem->conv;
+    int64_t vec_in = kw_config_axis(config, "vec_in", 1), vec = kw_config_axis(config, "vec", 1);
+    d->g = 1;
+    d->c = between(h, 1, once_in(h, 3) ? 20 : 4);
+    d->k = vec * between(h, 1, 12);
+    d->in[2] = kw_ceil_div(d->in[2], vec_in) * vec_in;
+}
+
 /* What the config's axes say of the problems that it serves; what they do not is drawn. */
 static void follow_config(hunt *h, kw_problem *problem, const kw_config *config) {
     kw_conv_dims *d = &problem->conv;
     kw_word spec = kw_config_axis_word(config, "spec");
     bool row = kw_word_is(spec, "filter1x1_stride1_pad0");
+    if (kw_config_axis(config, "patch", 0)) {
+        follow_patch(h, problem, config);
+        return;
+    }
     if (strstr(config->family->name, "_block")) {
         follow_filter(h, problem, config);
         return;

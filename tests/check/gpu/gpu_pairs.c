@@ -313,6 +313,36 @@ static void add_direct(subject *s) {
     }
 }
 
+/* Few channels, on images that the tile of conv.direct_1st_block does not divide: images, height, width, channels, filter's height and width,
+ * strides, paddings, dilations; width and channels of the result grow to whole vectors. */
+static void add_direct_1st(subject *s) {
+    int64_t tile_h = kw_config_axis(s->config, "tile_h", 1), tile_w = kw_config_axis(s->config, "tile_w", 1);
+    int64_t cols = kw_config_axis(s->config, "cols", 1);
+    const int64_t sizes[][13] = {
+        {1, tile_h + 3, tile_w + 5, 3, cols + 3, 3, 3, 1, 1, 1, 1, 1, 1},
+        {2, 9, 11, 1, 5, 5, 4, 1, 2, 2, 1, 1, 1},
+        {1, 2 * tile_h + 1, 7, 3, 2 * cols, 7, 7, 2, 2, 3, 3, 1, 1},
+        {3, 5, 4, 4, 3, 1, 1, 1, 1, 0, 0, 1, 1},
+        {1, 6, tile_w + 1, 2, cols, 2, 3, 1, 1, 4, 5, 2, 3},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *z = sizes[i];
+        bool kept = false;
+        for (int64_t unit = 1; unit <= PROBES && !kept; unit *= 2) {
+            kw_problem problem;
+            shape of = {.n = z[0],
+                        .groups = 1,
+                        .in = {1, z[1], rounded_up(z[2], unit)},
+                        .filter = {1, z[5], z[6]},
+                        .stride = {1, z[7], z[8]},
+                        .pad = {0, z[9], z[10]},
+                        .dilation = {1, z[11], z[12]}};
+            kept = make_conv(&problem, s, &of, 2, (const int64_t[2]){z[3], rounded_up(z[4], unit)}) && keep(s, &problem);
+        }
+        s->ragged = s->ragged || (i == 0 && kept);
+    }
+}
+
 /* --- GEMMs --- */
 
 static bool make_gemm(kw_problem *problem, const subject *s, int64_t batch, const int64_t size[3]) {
@@ -374,6 +404,9 @@ static void find_problems(subject *s) {
     } else if (!strcmp(family, "conv.direct_block")) {
         s->mma = (kw_mma){.merge = 1};
         add_direct(s);
+    } else if (!strcmp(family, "conv.direct_1st_block")) {
+        s->mma = (kw_mma){.merge = 1};
+        add_direct_1st(s);
     } else {
         /* No tiles and no vectors: an element a thread. */
         s->mma = (kw_mma){.merge = 1, .tile = {1, 1, 1}, .pad = {1, 1, 1}, .vec = {1, 1, 1}};

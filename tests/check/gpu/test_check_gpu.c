@@ -1,4 +1,4 @@
-/* test_check_gpu.c: the kernel text of conv.igemm, gemm.mma, conv.depthwise_block and conv.direct_block, played by the emulator of an
+/* test_check_gpu.c: the kernel text of conv.igemm, gemm.mma, conv.depthwise_block, conv.direct_block and conv.direct_1st_block, played by the emulator of an
  * NVIDIA and of an AMD architecture: every pipeline, scheduler, epilogue, direction, type and way of dividing the work, on sizes that no
  * tile divides, with groups, strides, dilation and images smaller than a tile. A row names what differs from a small plain config. The
  * emulator reports wrong results, accesses out of bounds, races and deadlocks alike. Every pair is run on infinities, NaNs and denormals too.
@@ -438,6 +438,11 @@ static void one_group_with_its_filter_in_registers_is_right(void **state) {
     check_any(NULL, "conv.direct_block", dense_rows.rows, dense_rows.count);
 }
 
+static void few_channels_gathered_from_a_patch_are_right(void **state) {
+    (void)state;
+    check_any(NULL, "conv.direct_1st_block", few_channels_rows.rows, few_channels_rows.count);
+}
+
 static void tiles_brought_by_bulk_copies_are_right(void **state) {
     (void)state;
     check_rows(bulk, sizeof bulk / sizeof *bulk);
@@ -468,6 +473,7 @@ int main(void) {
         cmocka_unit_test(narrow_groups_are_right),
         cmocka_unit_test(weights_of_narrow_groups_are_right),
         cmocka_unit_test(one_group_with_its_filter_in_registers_is_right),
+        cmocka_unit_test(few_channels_gathered_from_a_patch_are_right),
     };
     const char *only = getenv("KW_CHECK_ONLY");
     size_t named = 0;

@@ -34,6 +34,7 @@ static const char *const texts[] = {
     "conv.depthwise_block conv_bwd_weight " PLANES "order=last",
     "conv.direct_block conv_fwd channels=4 tile_h=4 tile_w=8 waves_q=2 cols=64 inst_k=16",
     "conv.direct_block conv_bwd_data channels=4 tile_h=4 tile_w=8 waves_q=2 cols=64 inst_k=16",
+    "conv.direct_1st_block conv_fwd tile_h=4 tile_w=8 waves=2 cols=64 inst_k=16 patch=16",
     "conv.reference_gpu conv_fwd",
     "conv.reference_gpu conv_bwd_data",
     "conv.reference_gpu conv_bwd_weight",

@@ -1,4 +1,4 @@
-/* block.c: examples of the rules of conv.depthwise_block and conv.direct_block. */
+/* block.c: examples of the rules of conv.depthwise_block, conv.direct_block and conv.direct_1st_block. */
 #include "unit/families/rules/examples.h"
 
 #define DEPTHWISE_AXES                                                                                                                     \
@@ -91,5 +91,32 @@ static const rule_example direct_examples[] = {
     {0},
 };
 
+#define DIRECT_1ST_AXES "tile_h=8 tile_w=32 waves=4 cols=64 inst_k=16 patch=16 vec_in=2 vec=8"
+
+static const rule_example direct_1st_block_examples[] = {
+    {"", "conv_fwd bf16", "", "gfx942", NULL},
+    {"", "conv_fwd fp16 out=fp32", "cols=48 vec_in=8 vec=1", "sm_90", NULL},
+    {"pixels_by_waves", "conv_fwd bf16", "tile_w=30", "gfx942", NULL},
+    {"vector_width", "conv_fwd bf16", "vec=3", "gfx942", NULL},
+    {"vector_width", "conv_fwd bf16", "vec_in=16", "gfx942", NULL},
+    {"whole_columns", "conv_fwd bf16", "cols=60", "gfx942", NULL},
+    {"known_arch", "conv_fwd bf16", "", "gfx000", NULL},
+    {"arch_instruction", "conv_fwd bf16", "inst_k=8", "gfx942", NULL},
+    {"wave_columns", "conv_fwd bf16", "cols=24", "gfx942", NULL},
+    {"registers", "conv_fwd bf16", "tile_h=16", "sm_90", NULL},
+    {"lds", "conv_fwd bf16", "patch=64", "gfx942", NULL},
+    {"", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c3 k64 i9x8 f7x7 s2x2 p3x3"},
+    {"turned_extras", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 ngchw n2 c3 k64 i9x8 f3x3 p1x1 epilogue=add+multiply+add"},
+    {"two_axes", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 ndhwgc n2 c3 k64 i1x8x8 f1x3x3 p0x1x1"},
+    {"one_group", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 g2 c6 k64 i8x8 f3x3 p1x1"},
+    {"depth_listed", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c114 k64 i8x8 f3x3 p1x1"},
+    {"patch", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c4 k64 i64x64 f7x7 s4x4 p3x3"},
+    {"vectors_divide", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c3 k64 i9x9 f3x3 p1x1"},
+    {"vectors_divide", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c3 k60 i8x8 f3x3 p1x1"},
+    {"image_counted", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc c4 k64 i8192x8192 f3x3 p1x1"},
+    {0},
+};
+
 const rule_examples depthwise_block_rule_examples = {"conv.depthwise_block", DEPTHWISE_AXES, depthwise_examples};
 const rule_examples direct_block_rule_examples = {"conv.direct_block", DIRECT_AXES, direct_examples};
+const rule_examples direct_1st_block_rule_examples = {"conv.direct_1st_block", DIRECT_1ST_AXES, direct_1st_block_examples};

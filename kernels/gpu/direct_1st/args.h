@@ -1,0 +1,31 @@
+/* args.h of gpu/direct_1st: what launch() of conv.direct_1st_block hands to direct_1st.c, and the counts of a block, which
+ * src/families/gpu/direct_1st has as well: macros over the axes, as in gpu/lib/resources.h. */
+#ifndef KW_DIRECT_1ST_BLOCK_ARGS_H
+#define KW_DIRECT_1ST_BLOCK_ARGS_H
+
+#include "prelude/kernel_params.h"
+
+typedef struct kw_direct_1st_block_params {
+    kw_i64 tiles_h, tiles_w; /* of the result */
+    kw_i64 block_cols;       /* blocks side by side along the channels of the result */
+    kw_i64 packed;           /* lanes' shares of all weights */
+    kw_i64 rows, pitch;      /* of a patch: source rows, elements of one */
+} kw_direct_1st_block_params;
+
+KW_PARAMS_FIT(kw_direct_1st_block_params);
+
+#define KW_INST_M 16 /* pixels of an instruction */
+#define KW_INST_N (KW_NVIDIA ? 8 : 16)
+#define KW_BLOCK_THREADS (KW_WAVES * KW_WAVE)
+#define KW_REPEAT_M (KW_TILE_H * KW_TILE_W / (KW_WAVES * KW_INST_M)) /* instructions of a wave along the pixels, */
+#define KW_REPEAT_N (KW_COLS / KW_INST_N)                            /* and along the channels of the result */
+
+/* Shared memory: the patch, where each element of the depth lies in it, and of each wave the sums of 16 pixels on their way out. */
+#define KW_DEPTH_MOST 1024
+#define KW_SUMS_PITCH (KW_COLS + 8) /* rows that follow each other meet different banks */
+#define KW_PATCH_BYTES (KW_PATCH * 1024)
+#define KW_OFFSETS_BYTES (KW_DEPTH_MOST * 4)
+#define KW_STAGED_SUMS_BYTES (KW_WAVES * KW_INST_M * KW_SUMS_PITCH * 4)
+#define KW_DIRECT_1ST_LDS_BYTES (KW_PATCH_BYTES + KW_OFFSETS_BYTES + KW_STAGED_SUMS_BYTES)
+
+#endif
