@@ -391,7 +391,7 @@ static void runs_are_the_same_to_the_last_bit_on_any_number_of_threads(void **st
     }
     print_message("%zu pairs of kernel and problem were run four times, %zu gave other bits\n", pairs, differing);
     assert_int_equal(differing, 0);
-    assert_true(pairs > 8);
+    assert_true(pairs > 8 || getenv("KW_CHECK_FILTER")); /* a filter may leave little */
 }
 
 extern const kw_embedded kw_kernel_files[];
