@@ -19,7 +19,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUDGET = 500, TOP = 10, POPULATION = 20, DRAWS = 50, IDLE_MAX = 40, FOUNDERS = 5, CLIMBERS = 5, BESIDE = 8, LIMIT = 1000000 };
+enum {
+    BUDGET = 500,
+    TOP = 10,
+    POPULATION = 20,
+    DRAWS = 50,
+    IDLE_MAX = 40,
+    FOUNDERS = 5,
+    CLIMBERS = 5,
+    BESIDE = 8,
+    MISSES = 3,
+    LIMIT = 1000000
+};
 static const double reach = 1.5;
 
 /* A family of the space that has points for the problem's operation and type. */
@@ -28,6 +39,7 @@ typedef struct part {
     size_t member[POPULATION]; /* of seen */
     size_t members;
     double best;
+    int missed; /* draws in a row, of DRAWS points each, that found nothing good: a family may have nothing for the problem */
 } part;
 
 typedef struct session {
@@ -164,7 +176,11 @@ static kw_status search_random(session *s) {
     kw_status status = KW_OK;
     for (int idle = 0; idle < IDLE_MAX * (int)s->part_count && !is_budget_spent(s) && !status;) {
         size_t before = s->seen.count, place;
-        status = draw_search_point(s, &s->parts[kw_search_random_below(&s->state, s->part_count)], &place);
+        part *p = &s->parts[kw_search_random_below(&s->state, s->part_count)];
+        if (p->missed < MISSES) {
+            status = draw_search_point(s, p, &place);
+            p->missed = place == SIZE_MAX ? p->missed + 1 : 0;
+        }
         idle = s->seen.count > before ? 0 : idle + 1;
     }
     return status ? status : score_points(s);

@@ -388,6 +388,20 @@ static void add_gemms(subject *s) {
     }
 }
 
+/* Few rows (columns) of gemm.stream, as many as its tile has or fewer, and a depth of whole vectors. */
+static void add_stream(subject *s) {
+    bool rows = kw_word_is(kw_config_axis_word(s->config, "few"), "m");
+    int64_t few = kw_config_axis(s->config, rows ? "tile_m" : "tile_n", 1),
+            other = kw_config_axis(s->config, rows ? "tile_n" : "tile_m", 1);
+    const int64_t sizes[][4] = {{2, few - 1, 3 * other + 5, 104}, {1, 1, 1, 8}, {1, few, other, 264}, {3, few / 2 + 1, 2 * other + 1, 40}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int64_t size[3] = {sizes[i][rows ? 1 : 2], sizes[i][rows ? 2 : 1], sizes[i][3]};
+        kw_problem problem;
+        bool kept = make_gemm(&problem, s, sizes[i][0], size) && keep(s, &problem);
+        s->ragged = s->ragged || (i == 0 && kept);
+    }
+}
+
 /* --- pairs --- */
 
 static void find_problems(subject *s) {
@@ -398,6 +412,9 @@ static void find_problems(subject *s) {
     } else if (!strcmp(family, "gemm.mma")) {
         s->mma = kw_mma_read(s->config, NULL);
         add_gemms(s);
+    } else if (!strcmp(family, "gemm.stream")) {
+        s->mma = (kw_mma){.layout = kw_config_axis(s->config, "layout", 0)};
+        add_stream(s);
     } else if (!strcmp(family, "conv.depthwise_block")) {
         s->mma = (kw_mma){.merge = 1};
         add_tiled(s);
