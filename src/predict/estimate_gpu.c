@@ -16,17 +16,17 @@
 #define MATRIX_FLOPS_1 4096.0
 #define MATRIX_FLOPS_2 2048.0
 #define MATRIX_FLOPS_4 256.0
-#define GATHERED_ELEMENTS 64.0   /* by lanes, one by one; nothing else hides that, nor */
-#define GATHERED_SHOWS 0.25      /* such a share of their products */
 #define MATRIX_FLOPS_TF32 1024.0 /* fp32 as tf32 by instructions of 64 rows; smaller ones were seen to do a fifth of that */
 #define PLAIN_FLOPS 32.0
-#define CACHE_BYTES 48.0      /* a cycle, from the second-level cache */
-#define LANE_BYTES 23.0       /* where lanes read operands into registers instead */
-#define WIDE_INDEX 1.05       /* times the cycles where addresses have 64 bits, two instructions for one */
-#define START_NS 3000.0       /* a launch */
-#define LANES_START_NS 1200.0 /* of a kernel that makes no barriers and fetches no maps before its first load */
-#define STAGE_NS 2000.0       /* each further one */
-#define MEETING_NS 1000.0     /* where blocks of a cluster add up a tile's parts */
+#define CACHE_BYTES 48.0       /* a cycle, from the second-level cache */
+#define LANE_BYTES 23.0        /* where lanes read operands into registers instead */
+#define GATHERED_ELEMENTS 64.0 /* where they gather operands one by one, which nothing else hides */
+#define GATHERED_SHOWS 0.25    /* and of such products this share */
+#define WIDE_INDEX 1.05        /* times the cycles where addresses have 64 bits, two instructions for one */
+#define START_NS 3000.0        /* a launch */
+#define LANES_START_NS 1200.0  /* of a kernel that makes no barriers and fetches no maps before its first load */
+#define STAGE_NS 2000.0        /* each further one */
+#define MEETING_NS 1000.0      /* where blocks of a cluster add up a tile's parts */
 
 typedef struct tiles {
     double blocks, products, bytes; /* of the whole result; bytes that blocks read */

@@ -53,13 +53,6 @@ KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) {
     return KW_CEIL(KW_DATA ? kw_feed_k(a) : kw_feed_c(a), KW_WEIGHT ? KW_SLAB_ELEMENTS : KW_TILE_K);
 }
 
-/* A depth's last step of each tap may have few channels. Blocks of a cluster that take a tap's steps in turns would count otherwise. */
-#define KW_HALVES (!KW_WEIGHT && KW_MERGE == 1 && KW_OWN_STEPS == 1)
-KW_DEVICE int kw_feed_half_each(const kw_gpu_args *a) {
-    int blocks = kw_feed_blocks(a);
-    return (KW_DATA ? kw_feed_k(a) : kw_feed_c(a)) - (blocks - 1) * KW_TILE_K <= KW_TILE_K / 2 ? blocks : 0;
-}
-
 /* Pixels that are counted through: of y, or rows for bwd_data. */
 KW_DEVICE int kw_feed_pixels(const kw_gpu_args *a, const kw_work *work) {
 #if KW_DATA

@@ -54,7 +54,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     int count = (work.end - work.first + KW_OWN_STEPS - 1 - own) / KW_OWN_STEPS;
     kw_ring_next(&at, own);
     if (count > 0)
-        kw_tile_multiply(&sums, lds, &at, first_row, count, group, 0, kw_halves_of(a, &work), a, &work);
+        kw_tile_multiply(&sums, lds, &at, first_row, count, group, 0, a, &work);
     else
         kw_sums_clear(&sums);
     kw_cluster_barrier(); /* nobody's stages are read any more */

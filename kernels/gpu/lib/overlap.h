@@ -28,7 +28,6 @@
  * and where it has them
  *   KW_SUMS_JOIN(row, col)  whether a sum of the tile is one of the result, which is then stored by threads
  *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_phase_row_... say
- *   KW_HALVES         kw_feed_half_each(args), steps from one whose second half of the depth is empty to the next, 0: none is
  *   KW_SPOTS          kw_spots_cols(args), kw_spot_...: the result is stored elsewhere than its rows and columns say
  *   KW_FACTS_BYTES    kw_facts_work_out(args, facts), what a block knows; kw_work_phase(args, &work), which pixels the rows are */
 #ifndef KW_OVERLAP_H
@@ -200,11 +199,11 @@ KW_DEVICE kw_u64 kw_step_operand(const char *tile, int by_rows, int row, int kk)
                    : kw_wgmma_tile(tile + row * 128 + kk * KW_INST_K * KW_BYTES);
 }
 
-/* Asks for the products of a step, or of its first half. add false: the sums begin with them. */
-KW_DEVICE void kw_depth_multiply(kw_sums *sums, const char *stage, int first_row, int add, int halves) {
+/* Asks for the products of a step. add false: the sums begin with them. */
+KW_DEVICE void kw_step_multiply(kw_sums *sums, const char *stage, int first_row, int add) {
     kw_wgmma_fence();
     KW_UNROLL
-    for (int kk = 0; kk < KW_TILE_K / KW_INST_K / 2 * halves; kk++) {
+    for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
         KW_UNROLL
         for (int i = 0; i < KW_REPEAT_M; i++)
             kw_wgmma_sum(&sums->at[i], kw_step_operand(stage, KW_A_BY_ROWS, first_row + i * KW_INST_M, kk),
@@ -212,37 +211,6 @@ KW_DEVICE void kw_depth_multiply(kw_sums *sums, const char *stage, int first_row
         add = 1;
     }
     kw_wgmma_commit();
-}
-
-/* Which of a tile's steps have nothing in their second half: each last one of `each`, or none (0). */
-typedef struct kw_halves {
-    int each, number; /* of the step, counted through */
-} kw_halves;
-
-KW_DEVICE kw_halves kw_halves_of(const kw_gpu_args *a, const kw_work *work) {
-    kw_halves h = {0, 0};
-#if KW_HALVES
-    h.each = kw_feed_half_each(a);
-    if (h.each > 1) h.number = work->first % h.each;
-#else
-    (void)a;
-    (void)work;
-#endif
-    return h;
-}
-
-/* Where the sums of a tile begin a step is multiplied whole: behind a branch the compiler would wait for it there. */
-KW_DEVICE void kw_step_multiply(kw_sums *sums, const char *stage, int first_row, int add, kw_halves *h) {
-#if KW_HALVES
-    int half = ++h->number == h->each;
-    if (half) h->number = 0;
-    if (half && (add || KW_SUM_SETS > 1)) {
-        kw_depth_multiply(sums, stage, first_row, add, 1);
-        return;
-    }
-#endif
-    (void)h;
-    kw_depth_multiply(sums, stage, first_row, add, 2);
 }
 
 KW_DEVICE void kw_stage_give(char *lds, int stage) {
@@ -262,11 +230,11 @@ KW_DEVICE void kw_stage_give(char *lds, int stage) {
 #if KW_SUM_SETS == 1
 /* The products of a step are under way while the next one is waited for; then its place is given back. more: tiles that follow, whose
  * turn is the other group's. */
-KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, kw_halves halves,
-                                const kw_gpu_args *a, const kw_work *work) {
+KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, const kw_gpu_args *a,
+                                const kw_work *work) {
     int before = at->stage;
     kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
-    kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 0, &halves);
+    kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 0);
 #if KW_ASKS_LATE
     kw_wave_barrier(); /* the compiler would ask for them before it multiplies */
     kw_sums_ahead(sums, a, work, first_row);
@@ -274,7 +242,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
     kw_ring_next(at, KW_OWN_STEPS);
     for (int step = 1; step < count; step++) {
         kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
-        kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 1, &halves);
+        kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 1);
         kw_wgmma_wait(1);
         kw_stage_give(lds, before);
         before = at->stage;
@@ -297,13 +265,13 @@ KW_DEVICE void kw_sums_add(kw_sums *sums, const kw_sums *more) {
 }
 
 /* Sums of bytes of floating point have few bits inside the instruction: each step has its own, which are then added in fp32. */
-KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, kw_halves halves,
-                                const kw_gpu_args *a, const kw_work *work) {
+KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, const kw_gpu_args *a,
+                                const kw_work *work) {
     kw_sums_clear(sums);
     for (int step = 0; step < count; step++) {
         kw_sums own;
         kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
-        kw_step_multiply(&own, lds + at->stage * KW_STAGE_BYTES, first_row, 0, &halves);
+        kw_step_multiply(&own, lds + at->stage * KW_STAGE_BYTES, first_row, 0);
         if (KW_PINGPONG && more && step + 1 == count) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
         kw_wgmma_wait(0);
         kw_stage_give(lds, at->stage);
@@ -337,7 +305,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
 #endif
         if (KW_PINGPONG && number > 0) kw_waves_barrier(KW_TURN_BARRIER(group), 2 * KW_GROUP_THREADS);
         if (count > 0) {
-            kw_tile_multiply(&sums, lds, &at, first_row, count, group, more, kw_halves_of(a, &work), a, &work);
+            kw_tile_multiply(&sums, lds, &at, first_row, count, group, more, a, &work);
         } else {
             kw_sums_clear(&sums);
 #if KW_ASKS_LATE
