@@ -1,6 +1,9 @@
 /* grouped.c: a grouped product beside one plan for each of its groups, on any device.
  *
- *   bench_grouped [--device NAME] [--mode predict|tune] [--threads N] [--alone 1] [--rounds N] [--seed N] [--cache DIR] PROBLEM...
+ *   bench_grouped [--device NAME] [--mode predict|tune] [--threads N] [--alone 1] [--unequal 1] [--rounds N] [--seed N] [--cache DIR] PROBLEM...
+ *
+ * --unequal 1: n and k of each group are drawn too, a half to one and a half of the problem's in steps of 8, and the groups' plans in one call
+ * (kw_plans_run) stand in the place of the grouped product; on a GPU by the clock around 20 rounds that are queued without a wait.
  *
  * For each problem ("gemm bf16 g8 m128 n512 k512") groups are drawn whose rows go from some to seven times as many, m in all; each has a
  * plan of its own, for its own count of rows. All weights are packed beforehand, all plans chosen in the same way. The two ways are
@@ -23,7 +26,7 @@ enum { GPU_CALLS = 20, ROUNDS_MAX = 1000 };
 
 typedef struct request {
     const char *device, *mode, *cache;
-    int rounds, seed, threads, alone;
+    int rounds, seed, threads, alone, unequal;
 } request;
 
 /* A way of doing it: plans that run one after the other. */
@@ -31,6 +34,9 @@ typedef struct way {
     kw_plan **plan;
     kw_tensors *tensors;
     int count;
+    bool together;         /* in one call */
+    const kw_plan **plans; /* as that wants them */
+    const kw_tensors **each;
     double ns[ROUNDS_MAX];
 } way;
 
@@ -88,6 +94,9 @@ static kw_status add_plan(way *w, const session *s, const kw_problem *problem, c
 
 static kw_status run_way(const way *w, kw_error *err) {
     kw_status status = KW_OK;
+    if (w->together) {
+        return kw_plans_run(w->plans, w->each, (size_t)w->count, NULL, err);
+    }
     for (int i = 0; i < w->count && !status; i++) {
         status = kw_plan_run(w->plan[i], &w->tensors[i], NULL, err);
     }
@@ -121,6 +130,13 @@ static kw_status time_way(double *ns, const way *w, const session *s, kw_error *
     }
     int64_t start = kw_clock_ns();
     *ns = 0;
+    if (gpu && s->request->unequal) {
+        for (int i = 0; i < GPU_CALLS && !status; i++) {
+            status = run_way(w, err);
+        }
+        *ns = (double)(kw_clock_ns() - start) / GPU_CALLS;
+        return status;
+    }
     for (int i = 0; i < w->count && gpu && !status; i++) {
         double one;
         status = kw_plan_time(&one, w->plan[i], &w->tensors[i], GPU_CALLS, err);
@@ -180,9 +196,9 @@ static kw_status time_ways(const session *s, way ways[2], const char *text, kw_e
     }
     if (!status) {
         double typical = median(ratio, rounds);
-        printf("%9.1f us grouped %9.1f us in %2d calls  %5.2f times as fast (middle half %.2f to %.2f)  %s | %s\n",
-               median(ways[0].ns, rounds) / 1e3, median(ways[1].ns, rounds) / 1e3, ways[1].count, typical, ratio[rounds / 4],
-               ratio[rounds * 3 / 4], text, kw_plan_config(ways[0].plan[0]));
+        printf("%9.1f us %s %9.1f us in %2d calls  %5.2f times as fast (middle half %.2f to %.2f)  %s | %s\n",
+               median(ways[0].ns, rounds) / 1e3, ways[0].together ? "together" : "grouped", median(ways[1].ns, rounds) / 1e3, ways[1].count,
+               typical, ratio[rounds / 4], ratio[rounds * 3 / 4], text, kw_plan_config(ways[0].plan[0]));
         fflush(stdout);
     }
     free(ratio);
@@ -196,6 +212,8 @@ static void close_way(way *w, const session *s) {
     }
     free(w->plan);
     free(w->tensors);
+    free(w->plans);
+    free(w->each);
 }
 
 static void draw_ends(int32_t *ends, const kw_problem *problem, uint64_t seed) {
@@ -208,6 +226,94 @@ static void draw_ends(int32_t *ends, const kw_problem *problem, uint64_t seed) {
         at += 1 + (int64_t)kw_random_below(&seed, 7);
         ends[g] = (int32_t)(problem->gemm.m * at / sum);
     }
+}
+
+/* Both ways run the same plans of the same tensors. */
+static kw_status add_unequal(way ways[2], const session *s, const kw_problem *problem, kw_error *err) {
+    const kw_gemm_dims *d = &problem->gemm;
+    uint64_t seed = (uint64_t)s->request->seed;
+    int32_t *ends = calloc((size_t)d->groups, sizeof *ends);
+    kw_status status = ends ? KW_OK : kw_fail_memory(err, "ends");
+    if (!status) {
+        draw_ends(ends, problem, seed);
+    }
+    for (int64_t g = 0; g < d->groups && !status; g++) {
+        kw_problem one = *problem;
+        kw_tensors tensors = {.size = sizeof tensors};
+        void **const place[KW_TENSOR_COUNT] = {&tensors.x, &tensors.w, &tensors.y};
+        one.gemm = (kw_gemm_dims){.batch = 1, .m = ends[g] - (g ? ends[g - 1] : 0)};
+        int64_t *const drawn[] = {&one.gemm.n, &one.gemm.k}, of[] = {d->n, d->k};
+        for (int i = 0; i < 2; i++) {
+            *drawn[i] = (of[i] / 2 + (int64_t)kw_random_below(&seed, (uint64_t)of[i] + 1)) / 8 * 8 + 8;
+        }
+        if (!one.gemm.m) {
+            continue;
+        }
+        kw_fill fill = kw_fill_exact(&one, seed);
+        for (int t = 0; t < KW_TENSOR_COUNT; t++) {
+            int64_t bytes;
+            *place[t] = take_tensor(s, &one, &fill, (kw_tensor)t, &bytes);
+        }
+        for (int i = 0; i < 2 && !status; i++) {
+            status = add_plan(&ways[i], s, &one, &tensors, err);
+        }
+    }
+    free(ends);
+    return status;
+}
+
+static kw_status compare_unequal(const session *s, const way ways[2], kw_error *err) {
+    kw_status status = KW_OK;
+    enum { BOTH = 2 };
+    for (int i = 0; i < ways[0].count && !status; i++) {
+        const kw_problem *one = &ways[0].plan[i]->impl->key.problem;
+        int64_t bytes = kw_problem_elements(one, KW_Y) * (int64_t)kw_dtype_size(kw_problem_dtype(one, KW_Y));
+        unsigned char *result[BOTH] = {malloc((size_t)bytes), malloc((size_t)bytes)};
+        status = result[0] && result[1] ? KW_OK : kw_fail_memory(err, "two results");
+        for (int k = 0; k < BOTH && !status; k++) {
+            status = k ? kw_plan_run(ways[1].plan[i], &ways[1].tensors[i], NULL, err) : KW_OK;
+            status = status ? status : take_result(result[k], s, ways[0].tensors[i].y, bytes, err);
+        }
+        if (!status && memcmp(result[0], result[1], (size_t)bytes)) {
+            status = kw_fail(err, KW_FAILED, "the two ways have different results");
+        }
+        free(result[0]);
+        free(result[1]);
+    }
+    return status;
+}
+
+static kw_status measure_unequal(const session *s, const char *text, kw_error *err) {
+    static way ways[2];
+    kw_problem problem;
+    kw_status status = kw_problem_parse(&problem, text, err);
+    if (status || !kw_problem_is_grouped(&problem) || problem.epilogue.count) {
+        return status ? status : kw_fail(err, KW_ILLEGAL, "no grouped product without an epilogue, e.g. gemm fp32 g8 m128 n512 k512");
+    }
+    size_t most = (size_t)problem.gemm.groups;
+    for (int i = 0; i < 2; i++) {
+        ways[i] = (way){.plan = calloc(most, sizeof(kw_plan *)), .tensors = calloc(most, sizeof(kw_tensors)), .together = i == 0};
+        ways[i].plans = calloc(most, sizeof(kw_plan *)), ways[i].each = calloc(most, sizeof(kw_tensors *));
+        status = ways[i].plan && ways[i].tensors && ways[i].plans && ways[i].each ? status : kw_fail_memory(err, "plans");
+    }
+    status = status ? status : add_unequal(ways, s, &problem, err);
+    for (int i = 0; i < ways[0].count; i++) {
+        ways[0].plans[i] = ways[0].plan[i];
+        ways[0].each[i] = &ways[0].tensors[i];
+    }
+    status = status ? status : run_way(&ways[0], err);
+    status = status ? status : compare_unequal(s, ways, err);
+    status = status ? status : time_ways(s, ways, text, err);
+    for (int i = 0; i < ways[0].count; i++) {
+        const kw_tensors *t = &ways[0].tensors[i];
+        s->backend->release(s->device, t->x);
+        s->backend->release(s->device, t->w);
+        s->backend->release(s->device, t->y);
+    }
+    for (int i = 0; i < 2; i++) {
+        close_way(&ways[i], s);
+    }
+    return status;
 }
 
 static kw_status measure(const session *s, const char *text, kw_error *err) {
@@ -272,8 +378,9 @@ int main(int argc, char **argv) {
         const struct {
             const char *name, **text;
             int *number;
-        } options[] = {{"device", &q.device, NULL}, {"mode", &q.mode, NULL},     {"cache", &q.cache, NULL}, {"threads", NULL, &q.threads},
-                       {"alone", NULL, &q.alone},   {"rounds", NULL, &q.rounds}, {"seed", NULL, &q.seed}};
+        } options[] = {{"device", &q.device, NULL},   {"mode", &q.mode, NULL},   {"cache", &q.cache, NULL},
+                       {"threads", NULL, &q.threads}, {"alone", NULL, &q.alone}, {"unequal", NULL, &q.unequal},
+                       {"rounds", NULL, &q.rounds},   {"seed", NULL, &q.seed}};
         bool known = false;
         for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
             if (!strcmp(name, options[i].name)) {
@@ -286,13 +393,14 @@ int main(int argc, char **argv) {
             }
         }
         if (!known) {
-            fprintf(stderr, "bench_grouped: --%s is not known; options are device mode cache threads alone rounds seed\n", name);
+            fprintf(stderr, "bench_grouped: --%s is not known; options are device mode cache threads alone unequal rounds seed\n", name);
             return 2;
         }
     }
     if (first == argc || q.rounds < 1 || q.rounds > ROUNDS_MAX) {
         fprintf(stderr,
-                "usage: bench_grouped [--device NAME] [--mode predict|tune] [--threads N] [--alone 1] [--rounds 1..%d] [--seed N] [--cache "
+                "usage: bench_grouped [--device NAME] [--mode predict|tune] [--threads N] [--alone 1] [--unequal 1] [--rounds 1..%d] "
+                "[--seed N] [--cache "
                 "DIR] "
                 "PROBLEM...\n",
                 ROUNDS_MAX);
@@ -306,7 +414,7 @@ int main(int argc, char **argv) {
     }
     s.gpu = kw_target_is_gpu(s.backend->target(s.device));
     for (int i = first; i < argc; i++) {
-        wrong += measure(&s, argv[i], &err) ? fail(argv[i], &err) : 0;
+        wrong += (q.unequal ? measure_unequal : measure)(&s, argv[i], &err) ? fail(argv[i], &err) : 0;
     }
     kw_context_close(&s.context);
     s.backend->close(&s.device);

@@ -101,6 +101,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(TEST_SHARE, "test-share", "X", "how much of all problems is the test part (0.2)")                                                    \
     X(THREADS, "threads", "N", "threads of a kernel (all cores)")                                                                          \
     X(TITLE, "title", "TEXT", "of the HTML report")                                                                                        \
+    X(TOGETHER, "together", NULL, "all in one call, as parts of one work that have nothing to do with each other")                         \
     X(TOP, "top", "K", "how many kernels to show (10)")                                                                                    \
     X(TRAITS, "traits", "FILE", "only kernels that a trait file (JSON) allows")                                                            \
     X(TREES, "trees", "N", "at most (1000); with --warm-start: to add (100)")                                                              \

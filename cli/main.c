@@ -122,7 +122,7 @@ const cli_verb cli_verbs[] = {
      "--html makes one page with charts and tables that opens offline. docs/reports.md says how to read it.",
      OPTIONS(OPT_HTML, OPT_BASELINE, OPT_TITLE, OPT_JSON), 1, 1, verb_report},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
-     OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_CHECK, OPT_SEED, OPT_JSON), 0, -1, verb_run},
+     OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_CHECK, OPT_SEED, OPT_TOGETHER, OPT_JSON), 0, -1, verb_run},
     {"search", "PROBLEM", "find kernels of a whole space by prediction",
      "kwright search 'conv_fwd fp32 n8 c64 k64 i56x56 f3 p1' --model models/mine --budget 500 --measure",
      "Differential evolution over the axes that the rules give, random points, or all kernels; only kernels that can be built and\n"

@@ -561,6 +561,11 @@ typedef struct kw_tensors {
  * A result beyond its type's range is an infinity; sums are formed in fp32, in any order. Denormals count as their value or as zero,
  * and the sign of a zero is not kept. int8 has none of this; its sums must fit 32 bits. */
 KW_API kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stream, kw_error *err);
+/* Runs plans of one context, plans[i] with tensors[i], that have nothing to do with each other: as kw_plan_run does, in any order and on a CPU
+ * side by side, small ones on a thread each. So products whose m, n and k all differ share the cores (grouped GEMM of cuBLASLt, CK). What one
+ * writes no other may read or write, workspaces included. Everything is checked before anything runs. On a GPU they are queued one behind the
+ * other, and with a stream NULL the call waits once. */
+KW_API kw_status kw_plans_run(const kw_plan *const plans[], const kw_tensors *const tensors[], size_t count, void *stream, kw_error *err);
 /* Runs the plan so many times, one after the other, and gives the time of one: by the clock that kw_context_clock names, the one that
  * measuring goes by too. One run should be made before it. Takes a moment of its own to set up; for work that is timed, not for work that
  * is done. */

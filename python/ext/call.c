@@ -107,6 +107,36 @@ int call_launch(call *c) {
     return c->timed ? time_runs(c) : call_run(c->self, &c->tensors, c->stream);
 }
 
+int call_launch_together(call *calls, Py_ssize_t count) {
+    const kw_plan **plans = malloc((size_t)count * sizeof(kw_plan *) + 1);
+    const kw_tensors **tensors = malloc((size_t)count * sizeof(kw_tensors *) + 1);
+    kw_error err = {.status = KW_NO_MEMORY, .text = "there is no memory for a list of plans"};
+    kw_status status = plans && tensors ? KW_OK : KW_NO_MEMORY;
+    int failed = 0;
+    for (Py_ssize_t i = 0; i < count && !status && !failed; i++) {
+        call *c = &calls[i];
+        failed = refuse_overlap(c) || call_find_workspace(c);
+        if (!failed && c->stream != calls[0].stream) {
+            PyErr_Format(lend_error, "plan %zd: its arrays are written in another stream than those of plan 0; give a stream", i);
+            failed = 1;
+        }
+        c->tensors.size = sizeof c->tensors;
+        plans[i] = c->self->plan;
+        tensors[i] = &c->tensors;
+    }
+    if (!status && !failed && count) {
+        PyThreadState *state = PyEval_SaveThread();
+        status = kw_plans_run(plans, tensors, (size_t)count, calls[0].stream, &err);
+        PyEval_RestoreThread(state);
+    }
+    free(plans);
+    free(tensors);
+    if (status) {
+        call_raise(&err);
+    }
+    return status || failed ? -1 : 0;
+}
+
 void call_end(call *c) {
     for (int i = 0; i < c->self->operands.count; i++) {
         if (c->begun & 1 << i) {

@@ -51,6 +51,8 @@ int call_find_stream(call *c, PyObject *stream, PyObject *const arrays[]);
 int call_find_workspace(call *c);
 void call_drop_workspace(runner *self);
 int call_launch(call *c);
+/* Calls of plans of one context, whose arrays are lent, in one. */
+int call_launch_together(call *calls, Py_ssize_t count);
 
 /* Runs the plan; the exception of a failure is set. */
 int call_run(runner *self, const kw_tensors *tensors, void *stream);

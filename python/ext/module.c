@@ -30,6 +30,8 @@ PyMODINIT_FUNC PyInit__kw(void) {
         {"count", count, METH_NOARGS, "count($module, /)\n--\n\nPlans that are alive."},
         {"facts", (PyCFunction)(void (*)(void))facts_of, METH_FASTCALL,
          "facts($module, /, *arrays)\n--\n\nWhat arrays look like, to be looked up by; None where that takes Python to tell."},
+        {"run_together", runner_run_together, METH_VARARGS,
+         "run_together($module, items, stream, /)\n--\n\nPlans, each with its arrays, in one call."},
         {NULL, NULL, 0, NULL},
     };
     static struct PyModuleDef definition = {

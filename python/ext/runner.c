@@ -4,8 +4,11 @@
 
 #include "call.h"
 
+#include <stdlib.h>
+
 static const int64_t LONG_FLOPS = 2000000;
 static size_t live;
+static PyObject *runner_type_known; /* borrowed: the module has it */
 
 static int runner_init(PyObject *object, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"plan", "context", "problem", "device", "owner", "allocate", "finish", "stream_of", NULL};
@@ -77,6 +80,57 @@ static int run_arrays(runner *self, PyObject *const *args, Py_ssize_t count, PyO
     *ns = c.ns;
     call_end(&c);
     return failed;
+}
+
+/* One of run_together: (plan, x, w, y, ...). It is to be ended whether it fails or not. */
+static int begin_one(call *c, PyObject *item, PyObject *stream) {
+    PyObject *given[OPERANDS_MAX];
+    runner *self = (runner *)PyTuple_GetItem(item, 0);
+    call_begin(c, self);
+    if (PyTuple_Size(item) != self->operands.count + 1) {
+        PyErr_Format(PyExc_TypeError, "a plan takes %d arrays, x, w, y and those of the epilogue in its order, and got %zd",
+                     self->operands.count, PyTuple_Size(item) - 1);
+        return -1;
+    }
+    for (int i = 0; i < self->operands.count; i++) {
+        given[i] = PyTuple_GetItem(item, i + 1);
+    }
+    int failed = call_find_stream(c, stream, given);
+    for (int i = 0; i < self->operands.count && !failed; i++) {
+        failed = call_take(c, i, given[i]);
+    }
+    return failed;
+}
+
+PyObject *runner_run_together(PyObject *module, PyObject *args) {
+    PyObject *items, *stream, *type = runner_type_known;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!O", &PyTuple_Type, &items, &stream)) {
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_Size(items), begun = 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyTuple_GetItem(items, i), *plan = PyTuple_Check(item) && PyTuple_Size(item) ? PyTuple_GetItem(item, 0) : NULL;
+        if (!plan || PyObject_IsInstance(plan, type) != 1 || !is_made((runner *)plan)) {
+            PyErr_Format(PyExc_TypeError, "item %zd is not a plan with its arrays, (plan, x, w, y)", i);
+            return NULL;
+        }
+    }
+    call *calls = calloc((size_t)count + 1, sizeof *calls);
+    int failed = 0;
+    if (!calls) {
+        return PyErr_NoMemory();
+    }
+    while (begun < count && !failed) {
+        failed = begin_one(&calls[begun], PyTuple_GetItem(items, begun), stream);
+        begun++;
+    }
+    failed = failed || call_launch_together(calls, count);
+    while (begun > 0) {
+        call_end(&calls[--begun]);
+    }
+    free(calls);
+    return failed ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *runner_run(PyObject *object, PyObject *const *args, Py_ssize_t count, PyObject *keywords) {
@@ -315,7 +369,7 @@ PyObject *runner_type(void) {
     };
     static PyType_Spec spec = {
         .name = "kernelwright._kw.Runner", .basicsize = sizeof(runner), .flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, .slots = slots};
-    return PyType_FromSpec(&spec);
+    return runner_type_known = PyType_FromSpec(&spec);
 }
 
 size_t runner_count(void) {

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ._learn import Comparison, Evaluation, Features, compare, evaluate, features, models, prune, search, train
     from ._matmul import matmul
     from ._ops import clear_plans
-    from ._plan import Explanation, Plan
+    from ._plan import Explanation, Plan, run_together
     from ._problem import Problem
     from ._space import Config, Registry, configs, describe, devices, names, predict, problem_sets, problems, tune
     from ._store import Store, merge, report, sweep, verdicts
@@ -51,6 +51,7 @@ _HOMES = {
     "Problem": "_problem",
     "Plan": "_plan",
     "Explanation": "_plan",
+    "run_together": "_plan",
     "matmul": "_matmul",
     "grouped_matmul": "_grouped",
     "conv1d": "_conv",
@@ -132,6 +133,7 @@ __all__ = [
     "problems",
     "prune",
     "report",
+    "run_together",
     "search",
     "sweep",
     "train",

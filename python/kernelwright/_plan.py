@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,6 +185,30 @@ class Plan(_kw.Runner):
         raise KeyError(f"{tensor}: the plan has {', '.join(o[0] for o in self.operands())}")
 
     _arch = ""
+
+
+def run_together(items: Iterable[tuple[Any, ...]], *, stream: Any = None) -> None:
+    """Run plans that have nothing to do with each other in one call, such as products whose m, n and k all differ.
+
+    On a CPU small ones run on a thread each, side by side; on a GPU they are queued one behind the other. What one writes no other may read or write.
+
+    Parameters
+    ----------
+    items : iterable of tuples
+        ``(plan, x, w, y, *extras)``, as ``plan.run`` takes them; plans of one context.
+    stream : optional
+        As of ``Plan.run``.
+
+    Examples
+    --------
+    >>> import numpy as np, kernelwright as kw
+    >>> a, b = kw.plan("gemm fp32 rrr m2 n3 k4", mode="frozen"), kw.plan("gemm fp32 rrr m5 n1 k2", mode="frozen")
+    >>> ya, yb = np.empty((2, 3), "f4"), np.empty((5, 1), "f4")
+    >>> run_together([(a, np.ones((2, 4), "f4"), np.ones((4, 3), "f4"), ya), (b, np.ones((5, 2), "f4"), np.ones((2, 1), "f4"), yb)])
+    >>> float(ya[0, 0]), float(yb[4, 0])
+    (4.0, 2.0)
+    """
+    _kw.run_together(tuple(tuple(item) for item in items), stream)
 
 
 def make_plan(handle: Any, address: Any, problem: Problem, device: str, arch: str) -> Plan:

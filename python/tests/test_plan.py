@@ -266,3 +266,24 @@ def test_a_gpu_that_is_played():
     aligned[:] = np.eye(16)
     plan.run(aligned, aligned, y)
     np.testing.assert_array_equal(y, np.eye(16))
+
+
+def test_several_plans_in_one_call(cpu):
+    rng, items, wanted = np.random.default_rng(1), [], []
+    for m, n, k in [(3, 4, 5), (1, 9, 2), (17, 2, 6), (3, 4, 5)]:
+        x, w = rng.integers(-4, 5, (m, k)).astype("f4"), rng.integers(-4, 5, (k, n)).astype("f4")
+        items.append((cpu.plan(f"gemm fp32 rrr m{m} n{n} k{k}", mode="frozen"), x, w, np.zeros((m, n), "f4")))
+        wanted.append(x @ w)
+    kw.run_together(iter(items))
+    for item, want in zip(items, wanted):
+        np.testing.assert_array_equal(item[3], want)
+    kw.run_together([])
+    plan, x, w, y = items[0]
+    for broken, says in [
+        ([(plan, x, w)], "takes 3 arrays"),
+        ([plan], "'Plan' object is not iterable"),
+        ([(x, x, w, y)], "item 0 is not a plan"),
+        ([(plan, x, w, x)], "y: shape"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=says):
+            kw.run_together(broken)

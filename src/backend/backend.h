@@ -23,6 +23,14 @@ typedef struct kw_launch_memory {
 
 enum { KW_RUN_PACK = 1, KW_RUN_REST = 2, KW_RUN_ALL = 3 };
 
+/* A run of several that have nothing to do with each other; parts: KW_RUN_*. */
+enum { KW_TOGETHER_MAX = 128 };
+typedef struct kw_backend_call {
+    const kw_bound *bound;
+    kw_launch_memory memory;
+    int parts;
+} kw_backend_call;
+
 typedef struct kw_backend {
     kw_backend_id id;
     /* Number of devices; 0 with the reason in why (may be NULL) when there is no driver. */
@@ -43,6 +51,9 @@ typedef struct kw_backend {
     /* Runs the pack stages, the others, or all (parts is KW_RUN_*). Where sync is NULL it returns when they are done, else when they are
      * queued on the stream (NULL: the device's own). */
     kw_status (*run)(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err);
+    /* Runs calls of one device, at most KW_TOGETHER_MAX, in any order, side by side where that is faster, and returns when all are done. NULL:
+     * one after the other is all that there is. */
+    kw_status (*run_together)(const kw_backend_call calls[], size_t count, kw_error *err);
     /* Waits until all that was queued is done. KW_FAILED: a kernel went wrong; where the device cannot be used any more after that,
      * KW_ENVIRONMENT, and the process should end. NULL: nothing is ever queued. */
     kw_status (*sync)(kw_device *device, kw_error *err);

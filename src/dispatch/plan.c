@@ -284,8 +284,7 @@ static kw_status read_ends(kw_launch_memory *memory, const kw_plan *plan, const 
     return kw_target_is_gpu(plan->impl->context->target) ? KW_OK : kw_group_ends_check(problem, memory->ends, err);
 }
 
-/* What a launch is given: checked, and the workspace cut. */
-static kw_status read_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
+kw_status kw_plan_read_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err) {
     const kw_plan_impl *impl = plan->impl;
     kw_tensors own;
     kw_status status = KW_SIZED_READ(&own, kw_tensors, workspace, tensors, err);
@@ -335,7 +334,7 @@ kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stre
         return kw_fail(err, KW_ILLEGAL, "kw_plan_run: device %s has no streams; pass NULL", kw_backend_name(backend));
     }
     kw_launch_memory memory;
-    kw_status status = read_tensors(&memory, plan, tensors, err);
+    kw_status status = kw_plan_read_tensors(&memory, plan, tensors, err);
     status = status ? status : backend->run(impl->bound, &memory, plan->packed ? KW_RUN_REST : KW_RUN_ALL, stream, err);
     return status || stream || !backend->sync ? status : backend->sync(impl->context->device, err);
 }
@@ -368,7 +367,7 @@ kw_status kw_plan_time(double *ns, const kw_plan *plan, const kw_tensors *tensor
     }
     kw_launch_memory memory;
     *ns = 0;
-    kw_status status = read_tensors(&memory, plan, tensors, err);
+    kw_status status = kw_plan_read_tensors(&memory, plan, tensors, err);
     if (!status && plan->impl->context->backend->time) {
         status = time_plan_on_device(ns, plan, &memory, calls, err);
     } else if (!status) {

@@ -10,6 +10,8 @@ struct kw_plan {
     bool owned;   /* packed is the plan's own memory (kw_plan_pack_weights); else the caller's (kw_plan_use_packed) */
 };
 
+/* What a launch is given: checked, and the workspace cut. */
+kw_status kw_plan_read_tensors(kw_launch_memory *memory, const kw_plan *plan, const kw_tensors *tensors, kw_error *err);
 /* Runs the pack stages, and returns when the weights are in packed: packed_bytes of the launch. */
 kw_status kw_plan_pack_into(const kw_plan *plan, void *packed, const void *w, kw_error *err);
 /* packed is the plan's from now on; what it had before is given back where it was its own. */

@@ -1,4 +1,5 @@
 /* run.c: the verbs run, explain and select: a plan through the public API, as an application makes it. */
+#include "run.h"
 #include "tensors.h"
 
 #include <stdio.h>
@@ -6,8 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* A plan for the problem under the options; with kernels named on the command line only those are candidates. */
-static int make_plan(kw_plan **plan, kw_context *context, kw_registry *registry, const kw_problem *problem, const cli_args *args) {
+int cli_make_plan(kw_plan **plan, kw_context *context, kw_registry *registry, const kw_problem *problem, const cli_args *args) {
     kw_error err = {0};
     kw_plan_options options;
     cli_progress progress;
@@ -153,7 +153,7 @@ static int run_one(kw_context *context, kw_registry *registry, const cli_problem
         return CLI_USAGE;
     }
     kw_problem_print(text, sizeof text, &item->problem);
-    int code = make_plan(&plan, context, registry, &item->problem, args);
+    int code = cli_make_plan(&plan, context, registry, &item->problem, args);
     code = code ? code : cli_tensors(&tensors, context, &item->problem, kw_plan_workspace(plan), (uint64_t)seed);
     if (!code && !args->value[OPT_FRESH] && kw_plan_pack_weights(plan, tensors.w, &err)) {
         code = cli_fail(&err);
@@ -214,7 +214,7 @@ static int explain_one(kw_context *context, kw_registry *registry, const cli_pro
     kw_plan *plan = NULL;
     cli_args any = *args;
     any.value[OPT_CONFIG] = NULL; /* why it does not answer is what may be asked */
-    int code = make_plan(&plan, context, registry, &item->problem, &any);
+    int code = cli_make_plan(&plan, context, registry, &item->problem, &any);
     if (!code && args->value[OPT_JSON]) {
         explain_json(context, plan, &item->problem);
     } else if (!code) {
@@ -242,7 +242,7 @@ static int select_one(kw_context *context, kw_registry *registry, const cli_prob
     kw_plan *plan = NULL;
     char text[KW_PROBLEM_TEXT_MAX];
     origin_lines origin = {.used = 0};
-    int code = make_plan(&plan, context, registry, &item->problem, args);
+    int code = cli_make_plan(&plan, context, registry, &item->problem, args);
     kw_problem_print(text, sizeof text, &item->problem);
     kw_explanation_visit(plan, add_origin, &origin);
     if (!code && args->value[OPT_JSON]) {
@@ -281,7 +281,10 @@ static int for_each(const cli_args *args, const char *verb, each_problem *act) {
     if (!code && cli_names_kernels(args)) {
         code = cli_registry(&registry, context, args);
     }
-    for (size_t i = 0; !code && i < list.count; i++) {
+    if (!code && args->value[OPT_TOGETHER]) {
+        code = cli_run_together(context, registry, &list, args);
+    }
+    for (size_t i = 0; !code && !args->value[OPT_TOGETHER] && i < list.count; i++) {
         code = act(context, registry, &list.items[i], args);
     }
     cli_problems_free(&list);

@@ -32,7 +32,8 @@ struct kw_bound {
     kw_turning turning; /* copies of filters; no other ones */
     kw_cpu_filter filter_in, filter_back;
     int32_t stages, threads;
-    bool wake; /* worth waking threads for */
+    bool wake;   /* worth waking threads for */
+    double work; /* in threads that have work enough */
     size_t thread_bytes;
     kw_fork_mark mark;
     const kw_cpu_threads *on;
@@ -78,6 +79,7 @@ static kw_status cpu_open_device(kw_device **device, int index, int threads, kw_
     if ((*device)->target.units > KW_CPU_THREADS_MAX) {
         (*device)->target.units = KW_CPU_THREADS_MAX;
     }
+    (*device)->threads.most = (int)(*device)->target.units;
     kw_fork_mark_open(&(*device)->mark);
     return KW_OK;
 }
@@ -176,6 +178,7 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     made->stages = launch->stages;
     made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
     made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);
+    made->work = kw_team_work(launch, kw_problem_bytes(problem));
     made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
     made->mark = device->mark;
     made->on = &device->threads;
@@ -197,8 +200,8 @@ static void point_filter(kw_cpu_filter_run *run, const kw_cpu_filter *what, cons
     }
 }
 
-/* Runs the parts; share_ns as of kw_cpu_work. */
-static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int parts, int64_t (*share_ns)[KW_CPU_THREADS_MAX]) {
+/* Runs the parts on at most so many threads; share_ns as of kw_cpu_work. */
+static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int parts, int most, int64_t (*share_ns)[KW_CPU_THREADS_MAX]) {
     kw_cpu_work work;
     int64_t widest = 1;
     kw_launch_memory seen;
@@ -223,21 +226,81 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
             widest = kw_max(widest, bound->shape[i].units);
         }
     }
-    int64_t threads = kw_min(bound->threads, widest);
+    int64_t threads = kw_min(most, widest);
     kw_cpu_run(&work, bound->on, kw_fork_mark_lost(&bound->mark) ? 1 : (int)threads, bound->wake);
 }
 
 static kw_status cpu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     (void)stream;
     (void)err;
-    run_parts(bound, memory, parts, NULL);
+    run_parts(bound, memory, parts, bound->threads, NULL);
+    return KW_OK;
+}
+
+/* What a team gets done of what as many threads could that have nothing to do with each other: it meets behind each stage. */
+#define TEAM_SHARE 0.8
+
+typedef struct together {
+    const kw_backend_call *calls;
+    const int *item; /* those that one thread each runs */
+} together;
+
+static double work_of_item(void *user, int item) {
+    const together *t = user;
+    return t->calls[t->item[item]].bound->work;
+}
+
+static void run_item(void *user, int item) {
+    const together *t = user;
+    const kw_backend_call *call = &t->calls[t->item[item]];
+    run_parts(call->bound, &call->memory, call->parts, 1, NULL);
+}
+
+static void run_by_team(const kw_backend_call *call) {
+    run_parts(call->bound, &call->memory, call->parts, call->bound->threads, NULL);
+}
+
+/* A call that is more than a thread's part of all is run by its own team, one after the other. The others are run by a thread each, side by
+ * side, unless their own teams would be done earlier: few calls do not share out evenly. */
+static void run_all_together(const kw_backend_call calls[], int count) {
+    enum { UNITS_OF_WAKE = 4 }; /* as kw_team_wakes */
+    int item[KW_TOGETHER_MAX], items = 0, most = calls[0].bound->on->most;
+    double all = 0, rest = 0, largest = 0, teams = 0;
+    for (int i = 0; i < count; i++) {
+        all += calls[i].bound->work;
+    }
+    for (int i = 0; i < count; i++) {
+        const kw_bound *bound = calls[i].bound;
+        if (bound->threads > 1 && bound->work > all / most) {
+            run_by_team(&calls[i]);
+            continue;
+        }
+        item[items++] = i;
+        rest += bound->work;
+        largest = bound->work > largest ? bound->work : largest;
+        teams += bound->work / (bound->threads > 1 ? TEAM_SHARE * bound->threads : 1);
+    }
+    int threads = kw_fork_mark_lost(&calls[0].bound->mark) ? 1 : (int)kw_max(1, kw_min(kw_min(most, items), (int64_t)rest));
+    if (teams < rest / threads + largest * (threads - 1) / threads) {
+        for (int i = 0; i < items; i++) {
+            run_by_team(&calls[item[i]]);
+        }
+        return;
+    }
+    together t = {calls, item};
+    kw_cpu_run_list(&(kw_cpu_list){items, work_of_item, run_item, &t}, calls[0].bound->on, threads, rest >= UNITS_OF_WAKE * threads);
+}
+
+static kw_status cpu_run_together(const kw_backend_call calls[], size_t count, kw_error *err) {
+    (void)err;
+    run_all_together(calls, (int)count);
     return KW_OK;
 }
 
 static kw_status cpu_run_alone(const kw_bound *bound, const kw_launch_memory *memory, int parts, double *ns, kw_error *err) {
     int64_t share_ns[KW_STAGE_MAX][KW_CPU_THREADS_MAX] = {{0}};
     (void)err;
-    run_parts(bound, memory, parts, share_ns);
+    run_parts(bound, memory, parts, bound->threads, share_ns);
     *ns = 0;
     for (int stage = 0; stage < KW_STAGE_MAX; stage++) {
         int64_t longest = 0;
@@ -272,6 +335,7 @@ const kw_backend kw_cpu_backend = {
     .bind = cpu_bind_kernel,
     .unbind = cpu_unbind_kernel,
     .run = cpu_run_kernel,
+    .run_together = cpu_run_together,
     .run_alone = cpu_run_alone,
     .team = cpu_team,
 };

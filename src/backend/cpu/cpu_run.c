@@ -74,6 +74,16 @@ static void run_on_host(const kw_host_threads *host, const kw_cpu_job *job) {
     }
 }
 
+static void run_job(const kw_cpu_job *job, const kw_cpu_threads *on) {
+    if (job->threads < 2) {
+        kw_cpu_run_alone(job);
+    } else if (on->host.parallel_for) {
+        run_on_host(&on->host, job);
+    } else {
+        kw_cpu_pool_run(on->pool, job);
+    }
+}
+
 void kw_cpu_run(kw_cpu_work *work, const kw_cpu_threads *on, int threads, bool wake) {
     int64_t widest = 0;
     for (int i = 0; i < work->stages; i++) {
@@ -85,11 +95,57 @@ void kw_cpu_run(kw_cpu_work *work, const kw_cpu_threads *on, int threads, bool w
                             .wake = wake,
                             .task = do_piece,
                             .user = work};
-    if (threads < 2) {
-        kw_cpu_run_alone(&job);
-    } else if (on->host.parallel_for) {
-        run_on_host(&on->host, &job);
-    } else {
-        kw_cpu_pool_run(on->pool, &job);
+    run_job(&job, on);
+}
+
+/* --- lists ------------------------------------------------------------------------------------------------------------- */
+
+/* Of share s the items first[s] .. first[s + 1] - 1, of which those below next[s] are begun. */
+typedef struct shared_list {
+    const kw_cpu_list *list;
+    int32_t first[KW_CPU_THREADS_MAX + 1];
+    _Atomic int32_t next[KW_CPU_THREADS_MAX];
+} shared_list;
+
+static void cut_list(shared_list *s, int shares) {
+    const kw_cpu_list *list = s->list;
+    double all = 0, before = 0;
+    int share = 0;
+    for (int i = 0; i < list->count; i++) {
+        all += list->work(list->user, i);
     }
+    for (int i = 0; i < list->count; i++) {
+        double work = list->work(list->user, i);
+        for (; share < shares && before + work / 2 >= all * share / shares; share++) { /* an item is whose its middle is */
+            s->first[share] = i;
+        }
+        before += work;
+    }
+    for (; share <= shares; share++) {
+        s->first[share] = list->count;
+    }
+    s->first[0] = 0;
+    for (int i = 0; i < shares; i++) {
+        atomic_store_explicit(&s->next[i], s->first[i], memory_order_relaxed);
+    }
+}
+
+static void do_items(void *user, const kw_cpu_piece *p) {
+    shared_list *s = user;
+    for (int i = 0; i < p->shares; i++) {
+        int share = (p->share + i) % p->shares;
+        int32_t item;
+        while (atomic_load_explicit(&s->next[share], memory_order_relaxed) < s->first[share + 1] &&
+               (item = atomic_fetch_add(&s->next[share], 1)) < s->first[share + 1]) {
+            s->list->run(s->list->user, item);
+        }
+    }
+}
+
+void kw_cpu_run_list(const kw_cpu_list *list, const kw_cpu_threads *on, int threads, bool wake) {
+    shared_list s;
+    s.list = list;
+    const kw_cpu_job job = {.threads = threads, .stages = 1, .pieces = 1, .wake = wake, .task = do_items, .user = &s};
+    cut_list(&s, threads);
+    run_job(&job, on);
 }

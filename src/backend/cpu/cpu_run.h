@@ -14,6 +14,7 @@ enum { KW_CPU_THREADS_MAX = 1024 };
 typedef struct kw_cpu_threads {
     kw_cpu_pool *pool;
     kw_host_threads host;
+    int most; /* that a run takes */
 } kw_cpu_threads;
 
 /* The stages of one launch, in order; threads takes part in each. */
@@ -30,5 +31,15 @@ typedef struct kw_cpu_work {
 
 /* Runs the stages on at most so many threads and returns when all are done; wake as in cpu_pool.h. */
 void kw_cpu_run(kw_cpu_work *work, const kw_cpu_threads *on, int threads, bool wake);
+
+/* Things that have nothing to do with each other, each of which one thread does: those of a share lie side by side, so that most often a thread
+ * has the same ones each time, and who is done takes over what the others did not begin. */
+typedef struct kw_cpu_list {
+    int count;
+    double (*work)(void *user, int item); /* of any unit; items are shared out by it */
+    void (*run)(void *user, int item);
+    void *user;
+} kw_cpu_list;
+void kw_cpu_run_list(const kw_cpu_list *list, const kw_cpu_threads *on, int threads, bool wake);
 
 #endif

@@ -18,6 +18,23 @@ static void a_problem_runs_without_compiler_cache_or_wisdom(void **state) {
     free(result);
 }
 
+static void several_problems_run_in_one_call(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("run", "--together", "--cc", "", "gemm fp32 m3 n4 k5", "conv_fwd fp32 n1 c5 k7 i9x11 f3x3 p1"), NULL);
+    assert_int_equal(result->code, 0);
+    assert_non_null(strstr(result->out, "gemm.reference"));
+    assert_non_null(strstr(result->out, "in 2 calls"));
+    run(result, WORDS("run", "--together", "--cc", "", "--json", "gemm fp32 m3 n4 k5"), NULL);
+    json_t *json = json_loads(result->out, 0, NULL);
+    assert_int_equal(json_array_size(json_object_get(json, "plans")), 1);
+    assert_true(json_real_value(json_object_get(json, "together_ns")) > 0);
+    json_decref(json);
+    run(result, WORDS("run", "--together", "--check", "gemm fp32 m3 n4 k5"), NULL);
+    assert_int_equal(result->code, 2);
+    free(result);
+}
+
 static void building_stops_at_its_limit(void **state) {
     (void)state;
     outcome *result = malloc(sizeof *result);
@@ -251,6 +268,7 @@ static void tuning_a_gpu_times_its_reference_kernel(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
+        cmocka_unit_test(several_problems_run_in_one_call),
         cmocka_unit_test(building_stops_at_its_limit),
         cmocka_unit_test(predict_lists_by_rank_and_select_prints_the_first),
         cmocka_unit_test(measured_times_stand_beside_predicted_ones),
