@@ -129,6 +129,29 @@ static const rule_example depthwise_rows[] = {
     {0},
 };
 
+static const rule_example depthwise_planes_rows[] = {
+    {"", "conv_fwd bf16", "math=dp planes=4 stride=2", ARCH, "conv_fwd bf16 ngchw g32 c32 k32 i7x7 f3x3 s2x2 p1x1"},
+    {"", "conv_bwd_data fp32", "vecs=4 taps_h=1", ARCH, "conv_bwd_data fp32 ngcw g32 c32 k32 i99 f3 p1"},
+    {"masks", "conv_fwd fp32", "isa=avx2", NULL, NULL},
+    {"sum_registers", "conv_fwd fp32", "vecs=6 taps_h=5 taps_w=5", NULL, NULL},
+    {"shared_vector", "conv_fwd fp32", "vecs=2 planes=2", NULL, NULL},
+    {"shared_vector", "conv_fwd fp32", "planes=3", NULL, NULL},
+    {"shared_vector", "conv_fwd fp32", "planes=4 stride=2", NULL, NULL},
+    {"shared_vector", "conv_fwd bf16", "planes=4", NULL, NULL},
+    {"bwd_data_stride", "conv_bwd_data fp32", "stride=2", NULL, NULL},
+    {"channels_first", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g32 c32 k32 i9x9 f3x3"},
+    {"one_channel_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k64 i9x9 f3x3"},
+    {"flat_images", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngcdhw g32 c32 k32 i9x9x9 f1x3x3"},
+    {"flat_images", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngcdhw g32 c32 k32 i1x9x9 f1x3x3 p1x0x0"},
+    {"whole_filter", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f5x3"},
+    {"whole_filter", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 d1x2"},
+    {"stride", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 s2x1"},
+    {"row_width", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i3x1048579 f3x3"},
+    {"", "conv_fwd fp32", "planes=2", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x10 f3x3"},
+    {"row_width", "conv_fwd fp32", "planes=2", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x11 f3x3"},
+    {0},
+};
+
 static const rule_example depthwise_weight_rows[] = {
     {"", "conv_bwd_weight bf16", "", ARCH, NULL},
     {"weight_math", "conv_bwd_weight bf16", "math=dp", NULL, NULL},
@@ -157,6 +180,8 @@ const rule_examples bwd_weight_rule_examples = {"conv.direct_bwd_weight", "isa=a
                                                 bwd_weight_rows};
 const rule_examples depthwise_rule_examples = {"conv.depthwise", "isa=avx512 math=fma tile_h=2 tile_w=7 taps_h=3 taps_w=3 stride=1 block=0",
                                                depthwise_rows};
+const rule_examples depthwise_planes_rule_examples = {
+    "conv.depthwise_planes", "isa=avx512 math=fma vecs=1 planes=1 taps_h=3 taps_w=3 stride=1", depthwise_planes_rows};
 const rule_examples depthwise_weight_rule_examples = {
     "conv.depthwise_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", depthwise_weight_rows};
 const rule_examples merged_rule_examples = {
