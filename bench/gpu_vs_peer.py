@@ -20,7 +20,7 @@ from kw_ctypes import Failure, Library, W, X, Y
 GRAPH_NS, LAUNCHES_MAX, TURNS = 4e5, 20, 9
 HOPELESS = 3  # times the best, and this much besides: a kernel that is not timed further
 OWN_NS = 2e5  # what starting one launch alone may take: a busy host needs 70 us for a kernel of 5
-TOLERANCE = {"bf16": 1e-2, "fp16": 2e-3, "fp8": 1e-2}
+TOLERANCE = {"bf16": 1e-2, "fp16": 2e-3, "fp8": 1e-2, "fp32": 2e-3}  # fp32 may be multiplied as tf32
 
 
 class Peer:
@@ -29,8 +29,9 @@ class Peer:
     def __init__(self, text):
         words = text.split()
         self.op, self.dtype = words[0], words[1]
-        self.type = torch.bfloat16 if self.dtype == "bf16" else torch.float16
-        value = {w[0]: w[1:] for w in words[3:]}
+        self.type = {"bf16": torch.bfloat16, "fp32": torch.float32}.get(self.dtype, torch.float16)
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "fpmath=tf32" in words
+        value = {w[0]: w[1:] for w in words[3:] if "=" not in w}
         (self.gemm if self.op == "gemm" else self.convolution)(words[2], value)
 
     def gemm(self, layout, value):

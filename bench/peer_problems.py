@@ -4,6 +4,7 @@ import random
 
 CONV_CLASSES = ("dense", "pointwise", "ragged", "first", "grouped", "depthwise")
 GEMM_CLASSES = ("squares", "large", "decode", "skinny", "deep", "odd", "fp8")
+MORE_CLASSES = ("narrow", "few")  # by name alone: 1x1 layers of few channels, products of 1 to 48 rows or columns in every layout
 CLASSES = CONV_CLASSES + GEMM_CLASSES
 DIRECTIONS = ("conv_fwd", "conv_bwd_data", "conv_bwd_weight")
 BYTES_MAX, FLOP_MAX = 600e6, 4e11
@@ -48,6 +49,9 @@ def conv_shape(r, kind):
     elif kind == "pointwise":
         n, taps, stride = r.choice((1, 4, 16, 32, 64, 128)), [1, 1], r.choice((1, 1, 1, 1, 1, 1, 2))
         c, k = between(r, 32, 2048, 16), between(r, 32, 2048, 16)
+    elif kind == "narrow":
+        taps, stride, image = [1, 1], r.choice((1, 1, 1, 2)), [between(r, 28, 160)] * 2
+        c, k = between(r, 8, 96, r.choice((1, 8, 8))), between(r, 8, 256, r.choice((1, 8, 8)))
     elif kind == "ragged":
         taps = [r.choice((1, 3, 3, 5))] * 2
         c, k = (v + (v % 8 == 0) for v in (between(r, 10, 700), between(r, 10, 700)))
@@ -79,6 +83,9 @@ def draw_gemm(r, kind):
         layout, m, n, k = "rcr", between(r, 1, 64), between(r, 1024, 16384, 128), between(r, 1024, 16384, 128)
     elif kind == "skinny":
         few, many, k = between(r, 8, 128, 8), between(r, 2048, 65536, 8), between(r, 64, 4096, 8)
+        m, n = (few, many) if r.random() < 0.5 else (many, few)
+    elif kind == "few":
+        few, many, k = between(r, 1, 48), between(r, 256, 32768, 8), between(r, 128, 16384, 8)
         m, n = (few, many) if r.random() < 0.5 else (many, few)
     elif kind == "deep":
         m, n, k = between(r, 16, 512, 8), between(r, 16, 512, 8), between(r, 16384, 131072, 64)
@@ -117,7 +124,7 @@ def draw(seed, counts, layer_list=None):
     queues = []
     for kind, count in counts.items():
         r = random.Random(f"{seed} {kind}")
-        one = draw_conv if kind in CONV_CLASSES else draw_gemm
+        one = draw_conv if kind in CONV_CLASSES + MORE_CLASSES[:1] else draw_gemm
         made = squares()[:count] if kind == "squares" else [one(r, kind) for _ in range(count)]
         queues.append([(kind, text) for texts in made for text in texts])
     if layer_list:

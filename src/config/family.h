@@ -115,6 +115,9 @@ typedef struct kw_launch {
     double multiply_adds; /* vector multiply-add instructions */
     double products;      /* of a GPU's matrix instructions, padding included, where tile_m and tile_n do not tell; 0: nobody counted */
     double gathered;      /* elements of their operands that lanes gather one by one */
+    double tiles;         /* of a GPU: tiles tile_m x tile_n of the result, times the parts of their depth; 0: it has no such tiles */
+    double lane_copies;   /* accesses by which lanes bring such tiles' operands; 0: bulk copies do */
+    bool by_registers;    /* of these: through registers, where products wait for them */
     double loads;         /* vector loads of the inner loops */
     double copied_bytes;  /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];

@@ -107,6 +107,5 @@ kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, 
 }
 
 double kw_predict_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
-    return kw_target_is_gpu(target) ? kw_predict_gpu_ns(config, problem, target, launch)
-                                    : kw_estimate_cpu(config, problem, target, launch).ns;
+    return (kw_target_is_gpu(target) ? kw_estimate_gpu : kw_estimate_cpu)(config, problem, target, launch).ns;
 }

@@ -4,16 +4,17 @@
 
 #include "predict/predict.h"
 
-/* The parts of a CPU's estimate, nanoseconds. */
+/* The parts of an estimate, nanoseconds. */
 typedef struct kw_estimate {
-    double multiply_adds, loads, tensors, rereads; /* which overlap */
-    double copies, start;
-    double ns; /* of all */
+    double multiply_adds, loads, tensors; /* which overlap */
+    double rereads;                       /* of a CPU: they too; of a GPU: what lanes copy or gather themselves, behind the others */
+    double copies, start;                 /* of a GPU: tensors turned; starting, further stages and what each tile costs */
+    double ns;                            /* of all */
 } kw_estimate;
 
 kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch);
 
-/* Nanoseconds on a GPU, above 0 and finite whatever facts the target lacks. */
-double kw_predict_gpu_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch);
+/* Above 0 and finite whatever facts the target lacks. */
+kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch);
 
 #endif

@@ -15,7 +15,11 @@ static const kw_builtin *compiled_in(const kw_config *config) {
 
 static const kw_family builtin = {.name = "test.builtin", .builtin = compiled_in};
 
-const kw_family *const kw_family_table[] = {&generated, &builtin, NULL};
+static const kw_axis tile_axes[] = {
+    {"tile_m", NULL, 1, 256, "rows"}, {"tile_n", NULL, 1, 256, "columns"}, {"inst_m", NULL, 1, 64, "rows of an instruction"}};
+static const kw_family tiled = {.name = "test.tiled", .kind = KW_KIND_GPU, .axes = tile_axes, .axis_count = 3};
+
+const kw_family *const kw_family_table[] = {&generated, &builtin, &tiled, NULL};
 
 static const kw_target machine = {
     .backend = KW_BACKEND_CPU, .units = 1, .lanes = 16, .registers = 32, .l1 = 32768, .l2 = 1 << 20, .l3 = 32 << 20};
@@ -171,12 +175,37 @@ static void rows_that_lie_apart_stream_slowly(void **state) {
     }
 }
 
+/* Of a GPU's tiles: lanes' copies cost, the more the shorter they are, and more again through registers; a round that is not full costs as much
+ * as a full one; instructions of 64 rows do twice the work of others. */
+static void what_brings_a_tile_counts(void **state) {
+    (void)state;
+    const kw_target device = {.backend = KW_BACKEND_CUDA, .units = 132, .lanes = 32, .clock = 1980, .bandwidth = 4814};
+    kw_problem problem = problem_of(4096);
+    problem.dtype = KW_BF16;
+    kw_config group = {.family = &tiled, .op = KW_GEMM, .dtype = KW_BF16, .axis = {128, 128, 64}}, wave = group;
+    wave.axis[2] = 16;
+    kw_launch bulk = {.stages = 1, .stage = {{132, false, 384}}, .products = 4096.0 * 4096 * 4096, .tiles = 1024};
+    kw_launch wide = bulk, narrow, stored, round = bulk;
+    wide.lane_copies = 2 * 1024.0 * 128 * 4096 / 8;
+    narrow = stored = wide;
+    narrow.lane_copies *= 8;
+    stored.by_registers = true;
+    round.tiles = 1056;
+    double ns = kw_predict_ns(&group, &problem, &device, &bulk);
+    assert_true(kw_predict_ns(&group, &problem, &device, &wide) > 1.2 * ns);
+    assert_true(kw_predict_ns(&group, &problem, &device, &narrow) > 2 * kw_predict_ns(&group, &problem, &device, &wide));
+    assert_true(kw_predict_ns(&group, &problem, &device, &stored) > 1.2 * kw_predict_ns(&group, &problem, &device, &wide));
+    assert_true(kw_predict_ns(&wave, &problem, &device, &bulk) > 1.5 * ns);
+    assert_true(kw_predict_ns(&group, &problem, &device, &round) < 1.01 * ns);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(more_work_takes_longer),          cmocka_unit_test(loads_bind_when_they_are_more_than_the_multiply_adds),
         cmocka_unit_test(threads_help_as_far_as_units_go), cmocka_unit_test(half_the_lanes_go_through_twice_the_pipes),
         cmocka_unit_test(compiled_in_kernels_come_last),   cmocka_unit_test(what_is_read_again_costs_what_its_cache_costs),
         cmocka_unit_test(the_machines_own_rates_decide),   cmocka_unit_test(rows_that_lie_apart_stream_slowly),
+        cmocka_unit_test(what_brings_a_tile_counts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

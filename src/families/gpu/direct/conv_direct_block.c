@@ -86,6 +86,7 @@ static void count_direct_work(const kw_direct_block *b, int64_t blocks, kw_launc
     }
     launch->multiply_adds = waves * instructions;
     launch->loads = waves * reads;
+    launch->products = launch->multiply_adds * (double)(KW_INST_M * b->inst_n * b->inst_k);
 }
 
 /* Sums of a channel are shared by as many blocks as give each multiprocessor four. */
@@ -108,6 +109,7 @@ static void launch_direct_weight(const kw_direct_block *b, const kw_problem *pro
     double steps = (double)(units * cols * b->waves_c) * (double)(b->tile_h * b->tile_w) / (double)b->inst_k;
     launch->multiply_adds = steps * KW_TAPS * (double)b->cols / (double)kw_max(1, b->inst_n);
     launch->loads = steps * (1 + (double)(KW_EXTENT * b->stride) * (double)b->cols / (double)kw_max(1, b->inst_n));
+    launch->products = launch->multiply_adds * (double)(KW_INST_M * b->inst_n * b->inst_k);
 }
 
 static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {

@@ -138,6 +138,25 @@ void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second
     launch->cluster[0] = 0;
 }
 
+/* Asynchronous copies are of 16 bytes or of 4. */
+static int64_t elements_of_copy(const kw_mma *mma, int operand, bool asynchronous) {
+    enum { COPY_BYTES = 16, SHORT_COPY_BYTES = 4 };
+    bool is_short = asynchronous && mma->vec[operand] * mma->bytes < COPY_BYTES;
+    return kw_max(1, is_short ? SHORT_COPY_BYTES / mma->bytes : mma->vec[operand]);
+}
+
+/* For the estimate: how the operands of so many steps of a tile come. */
+static void count_copies(const kw_mma *mma, double steps, kw_launch *launch) {
+    if (mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_COOPERATIVE || mma->pipe == KW_PIPE_PINGPONG) {
+        return;
+    }
+    bool asynchronous = mma->pipe == KW_PIPE_COMP_ASYNC || mma->pipe == KW_PIPE_BASIC_ASYNC_V1;
+    double depth = steps * (double)mma->tile[2];
+    launch->lane_copies = depth * (double)mma->tile[0] / (double)elements_of_copy(mma, 0, asynchronous) +
+                          depth * (double)mma->tile[1] / (double)elements_of_copy(mma, 1, asynchronous);
+    launch->by_registers = !asynchronous && mma->pipe != KW_PIPE_GATHER;
+}
+
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch) {
     assert(kw_mma_grid_is_counted(grid)); /* a rule of both families */
     int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, lanes = kw_max(1, target->lanes);
@@ -160,4 +179,7 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     launch->multiply_adds = instructions * (double)(tiles * grid->steps);
     launch->loads = reads * (double)(tiles * grid->steps);
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
+    launch->products = (double)(tiles * grid->steps) * (double)mma->tile[0] * (double)mma->tile[1] * (double)mma->tile[2];
+    launch->tiles = (double)kw_max(launch->stage[0].units, kw_launch_params_of(launch, kw_work_params)->units);
+    count_copies(mma, (double)(tiles * grid->steps), launch);
 }
