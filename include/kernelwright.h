@@ -555,8 +555,9 @@ typedef struct kw_tensors {
  *
  * Infinities and NaNs. An element of the result that has one among the terms of its sum (padding gives none) is never a number: it is NaN
  * where IEEE 754 says so, and where that says infinity, this infinity or NaN. Any other element is its number, or NaN where a kernel
- * multiplies an infinity or NaN by zeros that stand for padding, or on a GPU for other groups. That reaches no further than the channels of
- * the result whose weights hold it (backward weight: the channels of x and y that hold it), on a GPU also the same pixel in other groups.
+ * multiplies an infinity or NaN by zeros that stand for padding, or on a GPU and by tile registers (AMX) for other groups. That reaches no
+ * further than the channels of the result whose weights hold it (backward weight: the channels of x and y that hold it), where groups are
+ * multiplied so also the same pixel in other groups.
  * So which of these elements are NaN may differ from kernel to kernel, and with what wisdom holds; elements without one in reach do not.
  * A result beyond its type's range is an infinity; sums are formed in fp32, in any order. Denormals count as their value or as zero,
  * and the sign of a zero is not kept. int8 has none of this; its sums must fit 32 bits. */

@@ -3,6 +3,7 @@
 #include "check/special_values.h"
 
 #include "base/random.h"
+#include "config/isa.h"
 #include "measure/bench.h"
 #include "problem/reference.h"
 
@@ -17,7 +18,7 @@ enum { ROUNDS = 4, PLANTED = 2, DENORMALS = 3 /* the round that has these instea
  * the definition, that of magnitudes, and the number of terms. */
 typedef struct special_run {
     const kw_problem *problem;
-    bool gpu;
+    bool joins; /* a kernel may multiply several groups at once */
     kw_tensor result;
     void *tensor[KW_TENSOR_COUNT];
     bool *odd[KW_TENSOR_COUNT];
@@ -117,7 +118,7 @@ static bool special_in_padding(const special_run *run, int64_t index) {
     return near;
 }
 
-/* Whether a GPU's kernel that multiplies several groups at once, with zeros between them, meets one in another group: the result's same pixel
+/* Whether a kernel that multiplies several groups at once, with zeros between them, meets one in another group: the result's same pixel
  * has it there. */
 static bool special_in_another_group(const special_run *run, int64_t index) {
     const kw_problem *problem = run->problem;
@@ -133,7 +134,7 @@ static bool special_in_another_group(const special_run *run, int64_t index) {
 
 static bool special_is_near(const special_run *run, int64_t index) {
     return run->problem->op != KW_GEMM &&
-           (special_in_padding(run, index) || (run->gpu && run->result != KW_W && special_in_another_group(run, index)));
+           (special_in_padding(run, index) || (run->joins && run->result != KW_W && special_in_another_group(run, index)));
 }
 
 static double rounded_to(kw_dtype dtype, double value) {
@@ -207,11 +208,14 @@ kw_status special_values_check(special_values *values, const kw_kernel *kernel, 
     kw_record record = {0};
     kw_prepared ready;
     kw_status status = KW_OK;
+    bool gpu = kw_target_is_gpu(values->bench->backend->target(values->bench->device));
+    bool joins = gpu || kw_config_axis(config, "math", KW_MATH_FMA) == KW_MATH_AMX;
     kw_prepared_open(&ready, values->bench, kernel, config, KW_TEAM_ALL, &record);
     if (!ready.bound) {
         return kw_fail(err, KW_FAILED, "not launched: %.200s", record.detail);
     }
     for (int round = 0; round < ROUNDS && !status; round++) {
+        values->run[round].joins = joins;
         status = check_round(&ready, &values->run[round], round, tally, err);
     }
     kw_prepared_close(&ready);
@@ -224,7 +228,6 @@ static kw_status open_round(special_run *run, const kw_bench *bench, int round, 
     uint64_t random = 11 + (uint64_t)round;
     bool whole = true;
     run->problem = &bench->problem;
-    run->gpu = kw_target_is_gpu(bench->backend->target(bench->device));
     run->result = kw_problem_result(&bench->problem);
     for (int t = 0; t < KW_TENSOR_COUNT; t++) {
         run->elements[t] = kw_problem_elements(run->problem, (kw_tensor)t);

@@ -22,6 +22,7 @@
 typedef struct fault {
     const char *what, *file, *text, *other;
     bool int8_only, bf16_only, deep, flow; /* deep: a product of many slices; flow: a convolution whose tiles go on in the next row */
+    bool parts, joins;                     /* a product of parts of its depth; a convolution of joined groups */
     bool gradient;                         /* a weight gradient, of several chunks a row and several boxes; bf16 alone */
     bool first;                            /* a convolution of few channels, to which others of zeros are added */
 } fault;
@@ -75,6 +76,40 @@ static const fault faults[] = {
      .text = "kw_i64 pitch = a->params.flow,",
      .other = "kw_i64 pitch = cols->count,",
      .flow = true},
+    {.what = "none: parts of the depth", .file = SIZES, .text = "sizes", .other = "shapes", .parts = true},
+    {.what = "the first part's rows are copied again",
+     .file = PRODUCT,
+     .text = "batch + first * p->a_deep,",
+     .other = "batch,",
+     .parts = true},
+    {.what = "the sums of all blocks in one place", .file = PRODUCT, .text = "(k - h->k) * block_spill", .other = "0", .parts = true},
+    {.what = "a part is read from where the whole depth would have it",
+     .file = PRODUCT,
+     .text = "4 * (step - h->step);",
+     .other = "4 * step;",
+     .parts = true},
+    {.what = "not a number behind a part",
+     .file = PRODUCT,
+     .text = "kw_zero(to + part.depth * KW_WORD, missing);",
+     .other = "kw_fill(to + part.depth * KW_WORD, missing, ~0u);",
+     .parts = true,
+     .bf16_only = true},
+    {.what = "none: joined groups", .file = SIZES, .text = "sizes", .other = "shapes", .joins = true},
+    {.what = "between groups stand weights",
+     .file = CONVOLUTION,
+     .text = "kw_zero(to, run_bytes(a));",
+     .other = "kw_fill(to, run_bytes(a), 0x3f3f3f3f);",
+     .joins = true},
+    {.what = "all groups have the first one's weights",
+     .file = CONVOLUTION,
+     .text = "(group * a->k * row",
+     .other = "(0 * row",
+     .joins = true},
+    {.what = "joined groups as far apart as one",
+     .file = CONVOLUTION,
+     .text = "unit / blocks * joined(a) * a->k",
+     .other = "unit / blocks * a->k",
+     .joins = true},
     {.what = "none: a weight gradient", .file = GRADIENT_TILE, .text = "tile_row", .other = "sums_row", .gradient = true},
     {.what = "what is behind a row's last pixel is a number",
      .file = GRADIENT,
@@ -155,12 +190,16 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
     const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
     const char *first = "conv.direct_1st conv_fwd %s isa=avx512 math=amx tile_w=32 vecs=2 band=0";
-    snprintf(text, sizeof text, f->flow ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
+    bool direct = f->flow || f->joins;
+    snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
-    int depth = f->deep ? 3000 : 73;
-    snprintf(text, sizeof text, "gemm %s rcr m75 n72 k%d", dtype, !strcmp(dtype, "int8") ? 2 * depth - 1 : depth);
-    if (f->flow) {
+    int depth = f->deep ? 3000 : f->parts ? 2333 : 73;
+    const char *columns = f->parts ? "m100 n300" : "m75 n72";
+    snprintf(text, sizeof text, "gemm %s rcr %s k%d", dtype, columns, !strcmp(dtype, "int8") ? 2 * depth - 1 : depth);
+    if (f->joins) {
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc g9 c27 k63 i9x9 f3x3 p1x1", dtype);
+    } else if (f->flow) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
     } else if (f->first) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c5 k40 i19x19 f3x3 p1x1", dtype);

@@ -29,18 +29,23 @@ KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it")
 #if KW_BACKWARD
 #define SRC(a) (a)->y
 #define DST(a) (a)->x
-#define SRC_CHANNELS(a) (a)->k
-#define DST_CHANNELS(a) (a)->c
+#define SRC_CHANNELS(a) (joined(a) * (a)->k)
+#define DST_CHANNELS(a) (joined(a) * (a)->c)
 #define SRC_SIZE(a) (a)->out
 #define DST_SIZE(a) (a)->in
 #else
 #define SRC(a) (a)->x
 #define DST(a) (a)->y
-#define SRC_CHANNELS(a) (a)->c
-#define DST_CHANNELS(a) (a)->k
+#define SRC_CHANNELS(a) (joined(a) * (a)->c)
+#define DST_CHANNELS(a) (joined(a) * (a)->k)
 #define SRC_SIZE(a) (a)->in
 #define DST_SIZE(a) (a)->out
 #endif
+
+/* Of tile registers, so many groups are one: channels of others meet weights of zero. What is said of a group below is of these. */
+#define KW_JOINS (KW_MATH == 3 && !KW_MERGE)
+static kw_i64 joined(const kw_kernel_args *a) { return KW_JOINS ? a->params.join : 1; }
+static kw_i64 groups_of(const kw_kernel_args *a) { return a->groups / joined(a); }
 
 static kw_i64 walks_of(const kw_kernel_args *a, int axis) { return KW_BACKWARD ? kw_walks_backward(a, axis) : 1; }
 
@@ -73,7 +78,7 @@ static kw_i64 blocks_of(const kw_kernel_args *a) { return (void)a, 1; }
 static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return (void)a, share * KW_LANES; }
 static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return a->groups * DST_CHANNELS(a) - share * KW_LANES; }
 #else
-static kw_i64 shares_of(const kw_kernel_args *a) { return a->groups; }
+static kw_i64 shares_of(const kw_kernel_args *a) { return groups_of(a); }
 static kw_i64 blocks_of(const kw_kernel_args *a) { return ceil_div(DST_CHANNELS(a), KW_BLOCK); }
 static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return share * DST_CHANNELS(a); }
 static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return (void)share, DST_CHANNELS(a); }
@@ -226,6 +231,27 @@ static void copy_wider(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, k
 }
 #endif
 
+#if !KW_WIDER && !KW_TILE_OWN
+/* kw_pack_run() of joined groups; w: the tap of the first group's first weight. */
+static void pack_joined(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
+    kw_i64 row = taps_of(a) * a->c, src = SRC_CHANNELS(a) / joined(a), dst = DST_CHANNELS(a) / joined(a);
+    kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
+    kw_zero(to, run_bytes(a));
+    for (kw_i64 k = 0, count = kw_min(KW_BLOCK, DST_CHANNELS(a) - first); k < count; k++) {
+        kw_i64 group = (first + k) / dst;
+        const char *from = w + (group * a->k * row + (first + k) % dst * channel) * KW_BYTES;
+        for (kw_i64 e = 0; e < src; e++) {
+            kw_i64 at = group * src + e;
+            char *word = to + KW_HEAD_BYTES + at / KW_PAIR * KW_STEP_BYTES + 4 * k;
+            __builtin_memcpy(word + at % KW_PAIR * KW_BYTES, from + e * element * KW_BYTES, KW_BYTES);
+        }
+    }
+#if KW_HEADED
+    kw_pack_head(to, to + run_bytes(a));
+#endif
+}
+#endif
+
 /* Packed order: share, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
 static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_i64 blocks = blocks_of(a), row = taps_of(a) * a->c;
@@ -236,7 +262,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
 #if KW_TILE_OWN
         const char *w = a->w + (KW_BACKWARD ? 0 : first_result(a, unit) * channel * KW_BYTES);
 #else
-        const char *w = a->w + (unit / blocks * a->k * row + first * channel) * KW_BYTES;
+        const char *w = a->w + (unit / blocks * joined(a) * a->k * row + (joined(a) > 1 ? 0 : first * channel)) * KW_BYTES;
 #endif
         (void)left;
         char *to = a->packed + unit * block_bytes(a);
@@ -254,7 +280,10 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
 #elif KW_WIDER
                 pack_row(a, to, from, left, channel);
 #else
-                kw_pack_run(to, from, elements_of(a), element, left, channel);
+                if (joined(a) > 1)
+                    pack_joined(a, to, from, first);
+                else
+                    kw_pack_run(to, from, elements_of(a), element, left, channel);
 #endif
             }
         }
@@ -308,14 +337,14 @@ static kw_i64 place_of(const kw_walk *w, kw_i64 position) { return ((position - 
 /* Copies the columns low..high-1 that are read. */
 static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 low, kw_i64 high, const char *from, char *to) {
     unsigned long long places = places_read(w);
-    kw_i64 pixel = a->params.pixel, pitch = SRC_CHANNELS(a) * a->groups * KW_BYTES, place = place_of(w, low);
+    kw_i64 pixel = a->params.pixel, pitch = SRC_CHANNELS(a) * groups_of(a) * KW_BYTES, place = place_of(w, low);
     for (; low < high; low++, to += pixel, from += pitch, place = place + 1 == w->src_step ? 0 : place + 1) {
         if (places >> (place & 63) & 1) kw_copy(to, from, SRC_CHANNELS(a), pixel);
     }
 }
 
 static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
-    kw_i64 channels = SRC_CHANNELS(a), pitch = channels * a->groups * KW_BYTES, pixel = a->params.pixel;
+    kw_i64 channels = SRC_CHANNELS(a), pitch = channels * groups_of(a) * KW_BYTES, pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
     kw_pad(a, to, (low - x->low) * pixel);
     kw_pad(a, to + (high - x->low) * pixel, (x->high - high) * pixel);
@@ -340,7 +369,7 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
         copy_places(a, &x->walk, low, high, from, to);
         return;
     }
-    if (a->groups == 1 && pixel == channels * KW_WORD) { /* the whole row in one go */
+    if (groups_of(a) == 1 && pixel == channels * KW_WORD) { /* the whole row in one go */
         channels *= high - low;
         low = high - (high > low);
     }
@@ -373,7 +402,7 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
             if (row < 0 || row >= size[1]) {
                 kw_pad(a, at, (x->high - x->low) * a->params.pixel);
             } else {
-                copy_row(a, x, &r, SRC(a) + (line * a->groups + first_group(&r)) * channels * KW_BYTES, at);
+                copy_row(a, x, &r, SRC(a) + (line * groups_of(a) + first_group(&r)) * channels * KW_BYTES, at);
             }
         }
         to += a->params.slice;
@@ -448,7 +477,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_direct_params *p = &a->params;
     const kw_i64 *size = DST_SIZE(a);
-    kw_i64 channels = results_from(a, b->share), blocks = blocks_of(a), pitch = DST_CHANNELS(a) * a->groups * KW_OUT_BYTES;
+    kw_i64 channels = results_from(a, b->share), blocks = blocks_of(a), pitch = DST_CHANNELS(a) * groups_of(a) * KW_OUT_BYTES;
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a);
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory};

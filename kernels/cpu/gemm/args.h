@@ -6,13 +6,14 @@
 #include "cpu/lib/sizes.h"
 
 typedef struct kw_gemm_params {
-    kw_i64 chunk_rows;           /* rows of A of a unit, whole tiles; of channels-first pixels (planes.h) its panels */
-    kw_i64 parts;                /* of the columns; each is a unit of its own */
-    kw_i64 copy;                 /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
-    kw_i64 pitch;                /* bytes from one copied row to the next */
-    kw_i64 a_columns, b_columns; /* 1: A, B lies in memory by columns */
-    kw_i64 copy_at;              /* byte of thread memory where copied rows begin; before it: what tiles spill */
-    kw_i64 slice;                /* steps of the depth that all of a chunk's tiles sum before the next, of math=amx; else all steps */
+    kw_i64 chunk_rows;        /* rows of A of a unit, whole tiles; of channels-first pixels (planes.h) its panels */
+    kw_i64 parts;             /* of the columns; each is a unit of its own */
+    kw_i64 copy;              /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
+    kw_i64 pitch;             /* bytes from one copied row to the next */
+    int a_columns, b_columns; /* 1: A, B lies in memory by columns */
+    kw_i64 copy_at;           /* byte of thread memory where copied rows begin; before it: what tiles spill */
+    kw_i64 slice;             /* steps of the depth that all of a chunk's tiles sum before the next, of math=amx; else all steps */
+    kw_i64 deep;              /* steps of the depth that all of a unit's blocks sum before the next, whole slices; else all steps */
 } kw_gemm_params;
 
 KW_PARAMS_FIT(kw_gemm_params);

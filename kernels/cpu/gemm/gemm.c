@@ -7,7 +7,9 @@
  *
  * A unit is one batch, a chunk of tiles along the rows, and part of the columns. Within a unit, a block of packed weights meets all of
  * the chunk's tiles before the next one. Tiles of AMX read both factors so fast that a block deeper than the first-level cache is met in
- * slices of its depth; their sums wait in thread memory.
+ * slices of its depth; their sums wait in thread memory. Where rows of the whole depth are so long that few of them fit the second-level
+ * cache, and packed weights would come again for each few, a chunk is of more rows and of a part of the depth at a time (params.deep): then the
+ * sums of all its blocks wait.
  *
  * KW_ROW_GROUPS: batches are groups of rows, found by their ends (prelude/row_groups.h). There are units for more chunks than most launches
  * have; which of them have one is spread evenly. The units of a part of the columns follow each other, so that threads with parts of their
@@ -117,10 +119,23 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
  * one, and is copied. */
 #define KW_READS_BEYOND (KW_STORAGE == 3 && KW_MATH != 3 && !KW_CONVERTS)
 
-/* Rows first..last-1 times column blocks k..k_end-1. Rows below direct are read where they are, the others from the copy. */
+/* Rows first..last-1 times column blocks k..k_end-1. Rows below direct are read where they are, the others from the copy. Of the depth, steps
+ * step..step_end-1, which are what a copy has. */
 typedef struct chunk {
-    kw_i64 batch, first, last, direct, k, k_end;
+    kw_i64 batch, first, last, direct, k, k_end, step, step_end;
 } chunk;
+
+/* Copies those of a chunk's rows that are not read where they are; of part of the depth zeros behind what exists of it. */
+static void copy_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *to) {
+    const char *batch = p->a + h->batch * p->a_batch;
+    product part = *p;
+    kw_i64 first = h->step * KW_PAIR, steps = h->step_end - h->step, missing;
+    part.depth = kw_min(p->depth - first, steps * KW_PAIR);
+    copy_rows(a, &part, batch + first * p->a_deep, h->direct, h->last, to);
+    missing = steps < kw_run_steps(p->depth) ? 4 * steps - part.depth * KW_WORD : 0;
+    for (kw_i64 row = h->direct; missing > 0 && row < h->last; row++, to += a->params.pitch)
+        kw_zero(to + part.depth * KW_WORD, missing);
+}
 
 /* Into how many tiles of KW_TILE_COLS rows, or of one less, so many can be cut; 0: they cannot. */
 KW_INLINE kw_i64 even_tiles(kw_i64 rows) {
@@ -133,6 +148,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth);
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + a->params.copy_at;
     kw_i64 slice = KW_MATH == 3 ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
+    kw_i64 block_spill = h->step_end - h->step < steps ? (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS * spill : 0;
     kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1};
     job.ahead_step = KW_TILE_PIXELS * 4;
 #if KW_X_ZERO
@@ -140,17 +156,17 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
 #endif
     for (kw_i64 k = h->k; k < h->k_end; k++) {
         job.channels = p->columns - k * KW_BLOCK;
-        for (kw_i64 step = 0; step < steps; step += slice) {
+        for (kw_i64 step = h->step; step < h->step_end; step += slice) {
             job.w = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
-            job.more = step > 0, job.rest = step + slice < steps;
-            job.spill = memory;
+            job.more = step > 0, job.rest = kw_min(step + slice, h->step_end) < steps;
+            job.spill = memory + (k - h->k) * block_spill;
             kw_i64 tiles = h->direct == h->first || h->direct == h->last ? even_tiles(h->last - h->first) : 0;
             for (kw_i64 row = h->first; row < h->last; row += job.cols, job.spill += spill, tiles--) {
                 int direct = row < h->direct;
                 job.odd = KW_TILE_HALF && direct && p->depth % 2;
-                job.steps = kw_min(slice, steps - step) - job.odd;
+                job.steps = kw_min(slice, h->step_end - step) - job.odd;
                 job.src_pixel = direct ? p->a_row : a->params.pitch;
-                job.src = (direct ? rows + row * p->a_row : copy + (row - h->direct) * a->params.pitch) + 4 * step;
+                job.src = direct ? rows + row * p->a_row + 4 * step : copy + (row - h->direct) * a->params.pitch + 4 * (step - h->step);
                 job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
                 job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_OUT_BYTES;
                 job.at = kw_place_at(a, p->c, (KW_POINTWISE || KW_ROW_GROUPS ? h->batch * p->columns : 0) + k * KW_BLOCK,
@@ -216,9 +232,13 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
         h.direct = h.first + (h.last - h.first - beyond) / KW_TILE_COLS * KW_TILE_COLS;
         if (even_tiles(h.last - h.first) && !beyond) h.direct = h.last;
         if (a->params.copy) h.direct = h.first;
-        if (number != held && h.direct < h.last) copy_rows(a, &p, p.a + h.batch * p.a_batch, h.direct, h.last, memory + a->params.copy_at);
+        kw_i64 steps = kw_run_steps(p.depth), deep = KW_MATH == 3 ? a->params.deep : steps;
+        for (; h.step < steps; h.step = h.step_end) {
+            h.step_end = kw_min(h.step + deep, steps);
+            if ((number != held || deep < steps) && h.direct < h.last) copy_chunk(a, &p, &h, memory + a->params.copy_at);
+            multiply_chunk(a, &p, &h, memory);
+        }
         held = number;
-        multiply_chunk(a, &p, &h, memory);
     }
     kw_tiles_end();
 }

@@ -213,7 +213,7 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
         c.spare = 4; /* the last step of a row's last pixel may end behind it */
     } else {
         int64_t bytes = 4 * facts->steps;
-        c.pixel = kw_tile_pitch(problem->conv.g > 1 ? whole_lines(bytes) : bytes, c.width.step, tile->cols);
+        c.pixel = kw_tile_pitch(facts->shares > 1 ? whole_lines(bytes) : bytes, c.width.step, tile->cols);
     }
     cut flow = c;
     flow.flow = true;
@@ -227,6 +227,20 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
     return c;
 }
 
+/* Of tile registers, how many groups are worked on as one, with zeros for the weights between them: so many as get done with the fewest
+ * products of registers a group. Their number divides that of all. */
+static int64_t joined_groups(const kw_tile_work *work, int64_t groups, int64_t src, int64_t dst) {
+    int64_t best = 1, least = INT64_MAX;
+    for (int64_t join = 1; work->amx && join <= groups && (join == 1 || join * dst <= work->block); join++) {
+        int64_t products = kw_ceil_div(join * dst, work->block) * KW_AMX_CHUNKS(kw_ceil_div(join * src, work->pair)) * (groups / join);
+        if (groups % join == 0 && products < least) {
+            least = products;
+            best = join;
+        }
+    }
+    return best;
+}
+
 void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
                       kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
@@ -238,6 +252,8 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         shares = kw_ceil_div(d->g * dst, work.block);
         dst = work.block;
     }
+    int64_t join = direct->merge ? 1 : joined_groups(&work, d->g, src, dst);
+    src *= join, dst *= join, shares /= join;
     if (direct->merge && work.amx) {
         src = kw_tile_wider(&work, src, d->filter[2]);
     }
@@ -261,7 +277,8 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         .row = row_bytes(&c),
         .slice = slice_bytes(&c, tile),
         .copy_at = copy_at,
-        .flow = c.flow ? row_pixels(&c) : 0,
+        .flow = c.flow ? (int)row_pixels(&c) : 0,
+        .join = (int)join,
     };
 
     double tap_pixels = (double)c.depth.products * summed_pairs(&c, &work, tile) / (double)(direct->merge ? d->filter[2] : 1);

@@ -55,6 +55,39 @@ static int64_t slice_steps(const kw_tile_work *work, int64_t steps, const kw_tar
     return kw_ceil_div(chunks, slices) * chunk;
 }
 
+/* How a product's rows and depth are cut: steps of a copied part of the depth, bytes from copied row to row, rows of a unit. */
+typedef struct cut {
+    int64_t deep, pitch, rows;
+} cut;
+
+static cut cut_of(const kw_product *p, const kw_config *config, const kw_target *target, int64_t deep, int64_t blocks, int64_t cache) {
+    cut c = {.deep = deep, .pitch = kw_tile_pitch(4 * deep, 1, config->axis[TILE_M])};
+    c.rows = chunk_rows(p, config, target, c.pitch, blocks, cache);
+    return c;
+}
+
+/* Tile registers are done so soon that packed weights, which come again for each chunk from beyond the second-level cache, are what is waited
+ * for where rows are long and chunks of few of them. With parts of the depth chunks have more rows, and their sums come and go instead. */
+static cut cut_depth(const kw_product *p, const kw_config *config, const kw_target *target, const kw_tile_work *work, int64_t steps,
+                     int64_t blocks, int64_t cache) {
+    enum { PARTS_MOST = 8, STEPS_LEAST = 256, SUM = 4 };
+    cut whole = cut_of(p, config, target, steps, blocks, cache), best = whole;
+    int64_t packed = blocks * steps * KW_TILE_STEP_BYTES(work->block), sums = p->rows * blocks * work->block * SUM;
+    int64_t least = kw_ceil_div(p->rows, whole.rows) * packed * 7 / 8, chunk = KW_AMX_CHUNK(steps), chunks = KW_AMX_CHUNKS(steps);
+    if (!work->amx || p->groups || packed <= target->l2 / 2) {
+        return whole;
+    }
+    for (int64_t parts = 2; parts <= PARTS_MOST && steps / parts >= STEPS_LEAST; parts++) {
+        cut c = cut_of(p, config, target, kw_ceil_div(chunks, parts) * chunk, blocks, cache);
+        int64_t bytes = kw_ceil_div(p->rows, c.rows) * packed + (2 * parts - 1) * sums;
+        if (bytes < least) {
+            least = bytes;
+            best = c;
+        }
+    }
+    return best;
+}
+
 /* Whether rows that end with half a bf16 pair are read where they are, and the half multiplied by itself (KW_TILE_HALF). All vectors of columns
  * take time for that, a copy once: as much as so many elements of it. */
 static bool multiplies_half(const kw_config *config, const kw_product *p, int64_t vectors) {
@@ -73,20 +106,21 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     kw_tile tile = kw_gemm_tile(config);
     kw_tile_work work = kw_tile_work_of(config, &tile);
     int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
-    int64_t pitch = kw_tile_pitch(4 * steps, 1, tile.cols);
     bool reads_beyond = config->dtype == KW_INT8 && !work.converts && !work.amx; /* KW_READS_BEYOND of the kernel */
     p.copies = p.copies || work.converts || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
                (p.depth != steps * work.pair && !reads_beyond && !multiplies_half(config, &p, blocks * tile.vecs));
     int64_t cache = copies_pass_once(&p, &work, blocks) ? target->l1 : target->l2;
-    int64_t rows = chunk_rows(&p, config, target, pitch, blocks, cache), chunks = kw_ceil_div(p.rows, rows);
+    cut c = cut_depth(&p, config, target, &work, steps, blocks, cache);
+    int64_t rows = c.rows, pitch = c.pitch, chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
     if (p.groups) {
         units = KW_GROUP_CHUNKS_MOST(p.all_rows, p.groups, rows);
         parts = kw_max(parts, kw_min(blocks, target->units)); /* groups are unequal, parts of the columns are not */
     }
 
-    int64_t slice = slice_steps(&work, steps, target), spill = KW_TILE_SPILL_BYTES(tile.cols, work.block);
+    int64_t slice = slice_steps(&work, c.deep, target), spill = KW_TILE_SPILL_BYTES(tile.cols, work.block);
     spill *= slice < steps ? rows / tile.cols : 1;
+    spill *= c.deep < steps ? kw_ceil_div(blocks, parts) : 1;
 
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = p.batches * blocks, .packs = true};
@@ -102,6 +136,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
         .b_columns = p.b_columns,
         .copy_at = spill,
         .slice = slice,
+        .deep = c.deep,
     };
 
     double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
