@@ -1,5 +1,5 @@
 -- Convolution of few channels on GPUs (conv.direct_1st_block): tiles of pixels by channels of the result, for rows of the source in vectors
--- and for any.
+-- and for any; of backward weight also by elements of the filter.
 local thin, depth = include "tables/thin", (include "tables/direct").depth
 
 -- tile, patch, channels of the result; four waves. The first have the fewest registers, so most blocks stand on a multiprocessor.
@@ -8,7 +8,39 @@ local tiles = {
     { "4x16", 8, { 32 } }, { "4x16", 32, { 32, 64 } }, { "8x32", 64, { 64 } },
 }
 
+-- Of backward weight. Elements of the filter and waves that share them; channels. 3x3 of 3 channels are 27 elements, 7x7 147 and with four
+-- channels 196. Architectures with 16 columns an instruction take those that their waves divide.
+local spans = {
+    { 32, 1, { 64, 48, 32, 16, 96 } }, { 32, 2, { 128 } }, { 48, 2, { 64, 48, 32, 96, 128 } }, { 64, 2, { 64, 48, 32, 96 } }, { 64, 4, { 128 } }, { 80, 2, { 64, 48, 32 } },
+    { 128, 4, { 64, 96 } }, { 128, 8, { 128 } }, { 160, 4, { 48, 32, 96 } }, { 160, 5, { 64, 128 } }, { 200, 5, { 64, 48, 32, 96 } }, { 256, 8, { 128, 64 } },
+}
+-- Tile, patch, how many sets of these waves have other pixels, for up to 32, up to 96 and more elements; and the most elements: strides of 4
+-- read more and have small filters.
+local shares = { { "4x32", 8, { 4, 2, 1 }, 256 }, { "8x32", 16, { 4, 4, 2 }, 256 } }
+
+local function weight_points(arch, dtype)
+    local out, k = {}, depth(arch, dtype)
+    for _, share in ipairs(shares) do
+        local th, tw = numbers(share[1])
+        for _, row in ipairs(spans) do
+            local sets = share[3][row[1] <= 32 and 1 or row[1] <= 96 and 2 or 3]
+            for _, cols in ipairs(row[1] <= share[4] and row[3] or {}) do
+                for _, vec in ipairs({ { 8, 8 }, { 2, 8 }, { 1, 8 }, { 1, 1 } }) do
+                    out[#out + 1] = {
+                        tile_h = th, tile_w = tw, waves = row[2] * sets, cols = cols, inst_k = k, patch = share[2], vec_in = vec[1], vec = vec[2],
+                        span = row[1], waves_d = row[2],
+                    }
+                end
+            end
+        end
+    end
+    return out
+end
+
 local function points(arch, op, dtype)
+    if op == "conv_bwd_weight" then
+        return weight_points(arch, dtype)
+    end
     local out, k = {}, depth(arch, dtype)
     for _, row in ipairs(tiles) do
         local th, tw = numbers(row[1])

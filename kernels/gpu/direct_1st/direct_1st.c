@@ -1,11 +1,12 @@
-/* direct_1st.c: forward convolution of few channels, two spatial axes, channels last, one group, by matrix instructions: family
- * conv.direct_1st_block.
+/* direct_1st.c: convolution of few channels, forward and backward weight, two spatial axes, channels last, one group, by matrix
+ * instructions: family conv.direct_1st_block.
  *
  * The depth of the product is all taps of all channels together, (row, column, channel) as the filter has them, so that three channels fill
  * an instruction as well as thirty. What the pixels of a tile read of the source, the patch, comes to shared memory once, row by row as it
  * lies in the image, which is contiguous over columns and channels; what lies beside the image is zero. A table says where each element of
  * the depth lies, counted from a pixel's first tap, and lanes gather their first operands by it, element by element. A first stage brings
- * the weights, the second operands, into lanes' order. Sums pass shared memory, so that results leave in runs of channels. */
+ * the weights, the second operands, into lanes' order. Sums pass shared memory, so that results leave in runs of channels.
+ * gpu/direct_1st/weight.h has backward weight, of the same patches. */
 #include "gpu/direct_1st/args.h"
 #define KW_KERNEL_PARAMS kw_direct_1st_block_params
 #include "kw_config.h"
@@ -22,32 +23,6 @@
 
 KW_DEVICE int kw_patch_depth(const kw_gpu_args *a) { return (int)(a->filter[1] * a->filter[2] * a->c); }
 
-/* --- weights, packed: columns of a block, step of the depth, instruction, lane, words --- */
-
-KW_DEVICE kw_u32 kw_patch_weight(const kw_gpu_args *a, kw_i64 to, int k) {
-    int depth = kw_patch_depth(a);
-    return to < a->k && k < depth ? ((const kw_u16 *)a->w)[to * depth + k] : 0;
-}
-
-KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
-    kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread(), rest = at / KW_WAVE;
-    kw_begin();
-    if (at >= args.params.packed) return;
-    int steps = KW_CEIL(kw_patch_depth(&args), KW_INST_K);
-    int lane = (int)(at % KW_WAVE), n = (int)(rest % KW_REPEAT_N), step = (int)(rest / KW_REPEAT_N % steps);
-    kw_i64 cols = rest / KW_REPEAT_N / steps * KW_COLS;
-    kw_u32 *words = (kw_u32 *)args.packed + at * KW_B_WORDS;
-    KW_UNROLL
-    for (int i = 0; i < KW_B_ROWS; i++) {
-        kw_i64 to = cols + n * KW_INST_N + kw_frag_row_b(lane, i);
-        KW_UNROLL
-        for (int j = 0; j < KW_ROW_WORDS; j++) {
-            int k = step * KW_INST_K + kw_frag_group(lane) * KW_KPL + j * KW_EPW;
-            words[kw_frag_word(KW_B_ROWS, i, j)] = kw_patch_weight(&args, to, k + 1) << 16 | kw_patch_weight(&args, to, k);
-        }
-    }
-}
-
 /* --- the patch --- */
 
 /* A tile's place: its image, its first result pixel, the block's first channel of the result, and where its patch begins in the image: a
@@ -58,6 +33,13 @@ typedef struct kw_patch_place {
     int top, element, before;
 } kw_patch_place;
 
+KW_DEVICE void kw_patch_begin(kw_patch_place *at, const kw_gpu_args *a) {
+    int first = (at->col * (int)a->stride[2] - (int)a->pad[2]) * (int)a->c;
+    at->top = at->row * (int)a->stride[1] - (int)a->pad[1];
+    at->before = first & KW_VEC_IN - 1;
+    at->element = first - at->before;
+}
+
 KW_DEVICE kw_patch_place kw_patch_place_of(const kw_gpu_args *a, kw_i64 block) {
     kw_patch_place at;
     at.channel = (int)(block % a->params.block_cols) * KW_COLS;
@@ -66,10 +48,7 @@ KW_DEVICE kw_patch_place kw_patch_place_of(const kw_gpu_args *a, kw_i64 block) {
     block /= a->params.tiles_w;
     at.row = (int)(block % a->params.tiles_h) * KW_TILE_H;
     at.image = block / a->params.tiles_h;
-    at.top = at.row * (int)a->stride[1] - (int)a->pad[1];
-    int first = (at.col * (int)a->stride[2] - (int)a->pad[2]) * (int)a->c;
-    at.before = first & KW_VEC_IN - 1;
-    at.element = first - at.before;
+    kw_patch_begin(&at, a);
     return at;
 }
 
@@ -99,17 +78,51 @@ KW_DEVICE void kw_patch_load(char *lds, const kw_gpu_args *a, kw_patch_place at)
     }
 }
 
-/* Bytes from a pixel's first tap to each element of the depth; behind the last one no more than to that tap. */
-KW_DEVICE void kw_offsets_fill(int *offsets, const kw_gpu_args *a) {
-    int depth = kw_patch_depth(a), c = (int)a->c, across = (int)a->filter[2];
-    for (int k = kw_thread(); k < KW_CEIL(depth, KW_INST_K) * KW_INST_K; k += KW_THREADS) {
-        int tap = k / c, row = tap / across, col = tap - row * across;
-        int at = row * (int)(a->dilation[1] * a->params.pitch) + col * (int)a->dilation[2] * c + k - tap * c;
-        offsets[k] = k < depth ? at * KW_BYTES : 0;
+/* Bytes from a pixel's first tap to element k of the depth; behind the last one no more than to that tap. */
+KW_DEVICE int kw_depth_offset(const kw_gpu_args *a, int k) {
+    int c = (int)a->c, across = (int)a->filter[2], tap = k / c, row = tap / across, col = tap - row * across;
+    int at = row * (int)(a->dilation[1] * a->params.pitch) + col * (int)a->dilation[2] * c + k - tap * c;
+    return k < kw_patch_depth(a) ? at * KW_BYTES : 0;
+}
+
+KW_DEVICE kw_u32 kw_patch_element(const char *pixel, int offset) { return *(const kw_u16 *)(pixel + offset); }
+
+#if KW_OP == KW_OP_CONV_BWD_WEIGHT
+#include "gpu/direct_1st/weight.h"
+#else
+
+/* --- weights, packed: columns of a block, step of the depth, instruction, lane, words --- */
+
+KW_DEVICE kw_u32 kw_patch_weight(const kw_gpu_args *a, kw_i64 to, int k) {
+    int depth = kw_patch_depth(a);
+    return to < a->k && k < depth ? ((const kw_u16 *)a->w)[to * depth + k] : 0;
+}
+
+KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
+    kw_i64 at = kw_block() * KW_PACK_THREADS + kw_thread(), rest = at / KW_WAVE;
+    kw_begin();
+    if (at >= args.params.packed) return;
+    int steps = KW_CEIL(kw_patch_depth(&args), KW_INST_K);
+    int lane = (int)(at % KW_WAVE), n = (int)(rest % KW_REPEAT_N), step = (int)(rest / KW_REPEAT_N % steps);
+    kw_i64 cols = rest / KW_REPEAT_N / steps * KW_COLS;
+    kw_u32 *words = (kw_u32 *)args.packed + at * KW_B_WORDS;
+    KW_UNROLL
+    for (int i = 0; i < KW_B_ROWS; i++) {
+        kw_i64 to = cols + n * KW_INST_N + kw_frag_row_b(lane, i);
+        KW_UNROLL
+        for (int j = 0; j < KW_ROW_WORDS; j++) {
+            int k = step * KW_INST_K + kw_frag_group(lane) * KW_KPL + j * KW_EPW;
+            words[kw_frag_word(KW_B_ROWS, i, j)] = kw_patch_weight(&args, to, k + 1) << 16 | kw_patch_weight(&args, to, k);
+        }
     }
 }
 
 /* --- products --- */
+
+KW_DEVICE void kw_offsets_fill(int *offsets, const kw_gpu_args *a) {
+    for (int k = kw_thread(); k < KW_CEIL(kw_patch_depth(a), KW_INST_K) * KW_INST_K; k += KW_THREADS)
+        offsets[k] = kw_depth_offset(a, k);
+}
 
 typedef struct kw_patch_sums {
     kw_acc at[KW_REPEAT_M][KW_REPEAT_N];
@@ -131,8 +144,6 @@ KW_DEVICE void kw_patch_pixels_of(kw_patch_pixels *p, const char *lds, const kw_
         }
     }
 }
-
-KW_DEVICE kw_u32 kw_patch_element(const char *pixel, int offset) { return *(const kw_u16 *)(pixel + offset); }
 
 /* A step of the depth. count: elements of the lane's share that there are; the others are no numbers that may be multiplied. */
 KW_DEVICE void kw_patch_step(kw_patch_sums *sums, const kw_patch_pixels *pixels, const int *offsets, const kw_u32 *packed, int count) {
@@ -238,3 +249,4 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
     for (int m = 0; m < KW_REPEAT_M; m++)
         kw_patch_put(&args, at, sums.at[m], stage, (kw_wave() * KW_REPEAT_M + m) * KW_INST_M);
 }
+#endif

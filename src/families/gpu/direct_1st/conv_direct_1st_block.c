@@ -1,6 +1,6 @@
-/* conv_direct_1st_block.c: forward convolution of few channels by matrix instructions whose depth is all taps of all channels, gathered
- * from source pixels in shared memory: first layers, and others whose channels no wide access divides. The kernel text is
- * kernels/gpu/direct_1st/direct_1st.c, and the counts of a block are those of its args.h. */
+/* conv_direct_1st_block.c: forward convolution and backward weight of few channels by matrix instructions that take all taps of all
+ * channels in one, gathered from source pixels in shared memory: first layers, and others whose channels no wide access divides. The kernel
+ * text is kernels/gpu/direct_1st/direct_1st.c, and the counts of a block are those of its args.h. */
 #include "base/math.h"
 #include "config/gpu_arch.h"
 #include "families/epilogue_text.h"
@@ -16,7 +16,9 @@
     X(inst_k, NULL, 8, 32, "depth of the matrix instruction, which has 16 pixels and 16 channels (NVIDIA: 8)")                             \
     X(patch, NULL, 4, 128, "KiB of shared memory for what a tile reads of the source")                                                     \
     X(vec_in, NULL, 1, 16, "elements of a source row, over columns and channels, that a thread moves together")                            \
-    X(vec, NULL, 1, 16, "channels of the result that a thread stores together")
+    X(vec, NULL, 1, 16, "channels of the result that a thread stores together; conv_bwd_weight: of y that it loads together")              \
+    X(span, NULL, 8, 512, "conv_bwd_weight: elements of the filter, over taps and channels, that a block computes; else 8")                \
+    X(waves_d, NULL, 1, 16, "conv_bwd_weight: waves that share these elements, where others have other pixels; else 1")
 
 enum {
 #define PLACE(name, words, low, high, meaning) AXIS_##name,
@@ -30,17 +32,21 @@ static const kw_axis direct_1st_axes[] = {AXES(ROW)};
 
 /* A config read, and what an architecture makes of it. */
 typedef struct direct_1st_block {
+    kw_op op;
     kw_dtype dtype;
-    int64_t tile_h, tile_w, waves, cols, inst_k, patch, vec_in, vec;
-    const kw_gpu_arch *arch;    /* NULL where none is asked; then the rest is 0 */
-    int64_t lanes, lds;         /* of the target */
-    int64_t inst_n, threads;    /* columns of the instruction; of a block */
-    int64_t repeat_m, repeat_n; /* instructions of a wave along the pixels and along the channels */
-    int64_t words, sums;        /* words of weights of an instruction and lane; sums of a lane */
+    int64_t tile_h, tile_w, waves, cols, inst_k, patch, vec_in, vec, span, waves_d;
+    const kw_gpu_arch *arch;          /* NULL where none is asked; then the rest is 0 */
+    int64_t lanes, lds;               /* of the target, */
+    int64_t unit_lds, unit_registers; /* and of its multiprocessors */
+    int64_t inst_n, threads;          /* columns of the instruction; of a block */
+    int64_t repeat_m, repeat_n;       /* of conv_fwd: instructions of a wave along the pixels and along the channels */
+    int64_t words, sums;              /* words of weights of an instruction and lane; sums of a lane */
     int64_t patch_bytes, lds_bytes;
 } direct_1st_block;
 
 /* The names that the counts of the kernel's text are made of; b is a direct_1st_block. */
+#define KW_OP b->op
+#define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
 #define KW_IN b->dtype
 #define KW_BYTES ((int64_t)2)
 #define KW_TILE_H b->tile_h
@@ -49,6 +55,8 @@ typedef struct direct_1st_block {
 #define KW_COLS b->cols
 #define KW_INST_K b->inst_k
 #define KW_PATCH b->patch
+#define KW_SPAN b->span
+#define KW_WAVES_D b->waves_d
 #define KW_WAVE b->lanes
 #define KW_NVIDIA kw_gpu_arch_has(b->arch, KW_GPU_mma)
 #define KW_HAS_MMA kw_gpu_arch_has(b->arch, KW_GPU_mma)
@@ -61,7 +69,8 @@ typedef struct direct_1st_block {
 
 static direct_1st_block read_direct_1st_config(const kw_config *config, const kw_target *target) {
     const int32_t *axis = config->axis;
-    direct_1st_block block = {.dtype = config->dtype,
+    direct_1st_block block = {.op = config->op,
+                              .dtype = config->dtype,
                               .tile_h = axis[AXIS_tile_h],
                               .tile_w = axis[AXIS_tile_w],
                               .waves = axis[AXIS_waves],
@@ -69,7 +78,9 @@ static direct_1st_block read_direct_1st_config(const kw_config *config, const kw
                               .inst_k = axis[AXIS_inst_k],
                               .patch = axis[AXIS_patch],
                               .vec_in = axis[AXIS_vec_in],
-                              .vec = axis[AXIS_vec]},
+                              .vec = axis[AXIS_vec],
+                              .span = axis[AXIS_span],
+                              .waves_d = axis[AXIS_waves_d]},
                      *b = &block;
     b->patch_bytes = KW_PATCH_BYTES;
     b->lds_bytes = KW_DIRECT_1ST_LDS_BYTES;
@@ -77,12 +88,14 @@ static direct_1st_block read_direct_1st_config(const kw_config *config, const kw
     if (b->arch) {
         b->lanes = target->lanes ? target->lanes : b->arch->typical.lanes;
         b->lds = target->lds ? target->lds : b->arch->typical.lds;
+        b->unit_lds = target->unit_lds ? target->unit_lds : b->lds;
+        b->unit_registers = target->unit_registers ? target->unit_registers : b->arch->typical.unit_registers;
         b->inst_n = KW_INST_N;
         b->threads = KW_BLOCK_THREADS;
         b->repeat_m = KW_REPEAT_M;
         b->repeat_n = KW_REPEAT_N;
         b->words = KW_B_WORDS;
-        b->sums = b->tile_h * b->tile_w * b->cols / b->threads;
+        b->sums = KW_WEIGHT ? b->cols * b->span / (b->waves_d * b->lanes) : b->tile_h * b->tile_w * b->cols / b->threads;
     }
     return block;
 }
@@ -97,7 +110,7 @@ static void decode_direct_1st_config(const kw_config *config, const kw_target *t
 
 static bool pixels_by_waves(const kw_rule_case *c) {
     const direct_1st_block *b = c->decoded;
-    return b->tile_h * b->tile_w % (b->waves * KW_INST_M) == 0;
+    return KW_WEIGHT || b->tile_h * b->tile_w % (b->waves * KW_INST_M) == 0;
 }
 
 static bool first_vectors(const kw_rule_case *c) {
@@ -112,10 +125,22 @@ static bool whole_columns(const kw_rule_case *c) {
     return b->cols % UNIT == 0;
 }
 
+static bool first_weight_form(const kw_rule_case *c) {
+    const direct_1st_block *b = c->decoded;
+    enum { UNIT = 8 };
+    if (!KW_WEIGHT) {
+        return b->span == UNIT && b->waves_d == 1;
+    }
+    return b->waves % b->waves_d == 0 && b->span % (b->waves_d * UNIT) == 0 && b->cols % KW_INST_M == 0 && b->tile_w % b->inst_k == 0;
+}
+
 static const kw_rule direct_1st_valid_rules[] = {
     {"pixels_by_waves", "tile_h x tile_w must be a multiple of waves x 16 pixels of an instruction", pixels_by_waves},
     {"vector_width", "vec and vec_in are 1, 2, 4 or 8: threads move up to 16 bytes", first_vectors},
     {"whole_columns", "cols must be a multiple of 8, so that threads store whole vectors", whole_columns},
+    {"weight_form",
+     "of conv_bwd_weight waves_d divides waves, 8 waves_d span, 16 cols, and inst_k tile_w; of conv_fwd span is 8 and waves_d 1",
+     first_weight_form},
     {0},
 };
 
@@ -132,7 +157,7 @@ static bool arch_instruction(const kw_rule_case *c) {
 
 static bool block_columns(const kw_rule_case *c) {
     const direct_1st_block *b = c->decoded;
-    return b->cols % b->inst_n == 0;
+    return (KW_WEIGHT ? KW_WAVE_SPAN : b->cols) % b->inst_n == 0;
 }
 
 static bool direct_1st_registers(const kw_rule_case *c) {
@@ -149,10 +174,12 @@ static bool direct_1st_fits_lds(const kw_rule_case *c) {
 static const kw_rule direct_1st_runs_rules[] = {
     {"known_arch", "the architecture has no file in rules/arch", known_arch},
     {"arch_instruction", "the architecture has no matrix instruction of 16 pixels, inst_k deep, for this type", arch_instruction},
-    {"wave_columns", "cols must be a multiple of the instruction's channels", block_columns},
+    {"wave_columns", "cols must be a multiple of the instruction's columns, of conv_bwd_weight span of waves_d times these", block_columns},
     {"registers", "a thread would have more than 128 sums, or a block's threads more than 32768; a smaller tile, or fewer cols",
      direct_1st_registers},
-    {"lds", "the patch, the offsets of the depth and the sums on their way out need more shared memory than a block may have",
+    {"lds",
+     "the patch, the offsets of the depth and the sums on their way out, of conv_bwd_weight two patches and tiles of y, need more shared "
+     "memory than a block may have",
      direct_1st_fits_lds},
     {0},
 };
@@ -226,8 +253,47 @@ static const kw_rule direct_1st_fits_rules[] = {
 
 /* --- launch --- */
 
+/* Sums are shared by as many blocks as a multiprocessor holds of those that its shared memory and registers seem to allow. */
+static void launch_first_weight(const direct_1st_block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    enum { HELD_MOST = 4, OTHER_REGISTERS = 48, SLICES_MOST = 1024 };
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3], depth = d->filter[1] * d->filter[2] * d->c, elements = d->k * depth;
+    kw_problem_output(out, problem);
+    int64_t tiles_h = kw_ceil_div(out[1], b->tile_h), tiles_w = kw_ceil_div(out[2], b->tile_w), units = tiles_h * tiles_w * d->n;
+    int64_t cols = kw_ceil_div(d->k, b->cols), blocks = cols * kw_ceil_div(depth, b->span);
+    int64_t held = kw_min(b->unit_lds / b->lds_bytes, b->unit_registers / (b->threads * (b->sums + OTHER_REGISTERS)));
+    int64_t wanted = kw_max(1, kw_max(1, kw_min(held, HELD_MOST)) * kw_max(1, target->units) / blocks);
+    int64_t parts = kw_min(kw_min(wanted, units), SLICES_MOST);
+    *launch = (kw_launch){
+        .stages = 2,
+        .stage = {{blocks * parts, false, (int32_t)b->threads}, {kw_ceil_div(elements, KW_PARTS_SUMS(parts)), false, KW_ADD_THREADS}}};
+    launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
+    *kw_launch_params(launch, kw_direct_1st_block_params) = (kw_direct_1st_block_params){.tiles_h = tiles_h,
+                                                                                         .tiles_w = tiles_w,
+                                                                                         .block_cols = cols,
+                                                                                         .rows = patch_rows(b, d),
+                                                                                         .pitch = patch_pitch(b, d),
+                                                                                         .parts = parts,
+                                                                                         .elements = elements};
+    launch->shared_bytes = parts * elements * (int64_t)sizeof(float);
+    launch->copied_bytes = 2 * (double)launch->shared_bytes;
+    double steps = (double)(units * blocks) * (double)(b->tile_h * b->tile_w / b->inst_k), columns = (double)(b->span / b->inst_n);
+    launch->multiply_adds = steps * columns * (double)(b->cols / KW_INST_M);
+    launch->loads = steps * (double)(b->cols / KW_INST_M * b->waves_d);
+    /* A lane's read of one element costs about two of the instructions that tiles are copied by, a vector each. */
+    enum { READ = 2, VECTOR = 8 };
+    double tile =
+        (double)(b->tile_h * b->tile_w * KW_Y_PITCH * VECTOR / b->vec + patch_rows(b, d) * patch_pitch(b, d) * VECTOR / b->vec_in);
+    launch->gathered = READ * steps * (double)(b->span * b->inst_k) + (double)(units * blocks) * tile;
+    launch->products = launch->multiply_adds * (double)(KW_INST_M * b->inst_n * b->inst_k);
+}
+
 static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     const direct_1st_block b = read_direct_1st_config(config, target);
+    if (b.op == KW_CONV_BWD_WEIGHT) {
+        launch_first_weight(&b, problem, target, launch);
+        return;
+    }
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3], depth = d->filter[1] * d->filter[2] * d->c;
     kw_problem_output(out, problem);
@@ -257,13 +323,14 @@ static void launch_direct_1st_block(const kw_config *config, const kw_problem *p
 
 const kw_family kw_family_conv_direct_1st_block = {
     .name = "conv.direct_1st_block",
-    .summary = "few channels, forward: all taps and channels are one depth, gathered from source pixels in shared memory",
+    .summary =
+        "few channels, forward and backward weight: all taps and channels are one depth, gathered from source pixels in shared memory",
     .kind = KW_KIND_GPU,
     .fuses = true,
     .turns = true,
     .first_text = true,
     .filter_text = true,
-    .ops = 1 << KW_CONV_FWD,
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_WEIGHT,
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = direct_1st_axes,
     .axis_count = sizeof direct_1st_axes / sizeof *direct_1st_axes,

@@ -91,7 +91,7 @@ static const rule_example direct_examples[] = {
     {0},
 };
 
-#define DIRECT_1ST_AXES "tile_h=8 tile_w=32 waves=4 cols=64 inst_k=16 patch=16 vec_in=2 vec=8"
+#define DIRECT_1ST_AXES "tile_h=8 tile_w=32 waves=4 cols=64 inst_k=16 patch=16 vec_in=2 vec=8 span=8 waves_d=1"
 
 static const rule_example direct_1st_block_examples[] = {
     {"", "conv_fwd bf16", "", "gfx942", NULL},
@@ -100,11 +100,19 @@ static const rule_example direct_1st_block_examples[] = {
     {"vector_width", "conv_fwd bf16", "vec=3", "gfx942", NULL},
     {"vector_width", "conv_fwd bf16", "vec_in=16", "gfx942", NULL},
     {"whole_columns", "conv_fwd bf16", "cols=60", "gfx942", NULL},
+    {"weight_form", "conv_fwd bf16", "span=16", "gfx942", NULL},
+    {"weight_form", "conv_bwd_weight bf16", "waves_d=3 span=24", "gfx942", NULL},
+    {"weight_form", "conv_bwd_weight bf16", "cols=40 span=32", "sm_90", NULL},
+    {"", "conv_bwd_weight fp16", "tile_h=4 waves=5 patch=8 span=200 waves_d=5", "sm_90", NULL},
     {"known_arch", "conv_fwd bf16", "", "gfx000", NULL},
     {"arch_instruction", "conv_fwd bf16", "inst_k=8", "gfx942", NULL},
     {"wave_columns", "conv_fwd bf16", "cols=24", "gfx942", NULL},
+    {"wave_columns", "conv_bwd_weight bf16", "tile_h=4 patch=8 span=40", "gfx942", NULL},
     {"registers", "conv_fwd bf16", "tile_h=16", "sm_90", NULL},
+    {"registers", "conv_bwd_weight bf16", "span=80", "sm_90", NULL},
     {"lds", "conv_fwd bf16", "patch=64", "gfx942", NULL},
+    {"lds", "conv_bwd_weight bf16", "span=32", "gfx942", NULL},
+    {"", "conv_bwd_weight bf16", "tile_h=4 span=32", "sm_90", "conv_bwd_weight bf16 nhwgc n2 c3 k64 i9x8 f7x7 s2x2 p3x3"},
     {"", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c3 k64 i9x8 f7x7 s2x2 p3x3"},
     {"turned_extras", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 ngchw n2 c3 k64 i9x8 f3x3 p1x1 epilogue=add+multiply+add"},
     {"two_axes", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 ndhwgc n2 c3 k64 i1x8x8 f1x3x3 p0x1x1"},
