@@ -17,10 +17,12 @@ local divided = {
     },
     conv = {
         { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 8 }, { "pingpong", "64x128x64", 7 },
+        { "cooperative", "256x128x64", 4 }, { "cooperative", "128x192x64", 5 },
     },
     gemm = {
         { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 8 }, { "cooperative", "128x64x64", 4 },
         { "pingpong", "64x256x64", 5 }, { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 },
+        { "cooperative", "256x128x64", 4 },
     },
 }
 

@@ -66,7 +66,7 @@ KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds
     work->rows_end = rows.end;
     work->row = KW_TURNED ? (unit - number * across) * KW_TILE_M : rows.first;
     work->col = KW_TURNED ? rows.first : (unit - number * across) * KW_TILE_N;
-    work->part = work->first = 0;
+    work->part = work->first = work->divided = 0;
     work->end = kw_feed_steps(a, work);
     return 1;
 }
@@ -77,18 +77,32 @@ KW_DEVICE int kw_work_units(const kw_gpu_args *a) { return (int)a->params.units;
 KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds, int unit) {
     if (unit >= (int)a->params.units) return 0;
     int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.splits, cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows;
-    int all = rows * cols, at = unit;
+    int at = unit, first_row = 0;
     work->batch = work->part = 0;
+    work->divided = kw_to_workspace(a);
 #if KW_TEAM > 1
     work->part = kw_cluster_rank();
     at /= KW_TEAM;
 #else
     if (splits > 1) {
-        int tiles = (int)a->params.units / splits;
-        work->part = at / tiles;
-        at -= work->part * tiles;
+        int tail = 0; /* units before it */
+#if KW_TAILS
+        tail = (int)a->params.to_workspace - 1;
+        work->divided = at >= tail;
+        first_row = work->divided ? kw_tail_row(a) : 0;
+        rows = work->divided ? rows - first_row : kw_tail_row(a);
+#endif
+        if (work->divided) {
+            int tiles = ((int)a->params.units - tail) / splits;
+            at -= tail;
+            work->part = at / tiles;
+            at -= work->part * tiles;
+        } else {
+            splits = 1;
+        }
     }
 #endif
+    int all = rows * cols;
     if (at >= all) {
         work->batch = at / all;
         at -= work->batch * all;
@@ -96,7 +110,7 @@ KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds
     int band = cols == 1 ? at / KW_BAND : at / (KW_BAND * cols), high = rows - band * KW_BAND, over;
     at -= band * KW_BAND * cols;
     over = high >= KW_BAND ? at / KW_BAND : at / high;
-    work->row = (band * KW_BAND + at - over * kw_min(high, KW_BAND)) * KW_TILE_M;
+    work->row = (first_row + band * KW_BAND + at - over * kw_min(high, KW_BAND)) * KW_TILE_M;
     work->col = over * KW_TILE_N;
 #if KW_FACTS_BYTES
     work->facts = lds + KW_FACTS_AT;
@@ -301,7 +315,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         kw_sums sums;
         int more = first + (number + 1) * blocks < units;
 #if (KW_ASKS_AHEAD || KW_STAGES_RESIDUAL) && !KW_ASKS_LATE
-        if (!kw_to_workspace(a)) kw_sums_ahead(&sums, a, &work, first_row); /* on its way while tiles are multiplied */
+        if (!work.divided) kw_sums_ahead(&sums, a, &work, first_row); /* on its way while tiles are multiplied */
 #endif
         if (KW_PINGPONG && number > 0) kw_waves_barrier(KW_TURN_BARRIER(group), 2 * KW_GROUP_THREADS);
         if (count > 0) {
@@ -317,8 +331,8 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         kw_sums_put(a, &work, &sums, first_row);
         (void)turn;
 #else
-        if (kw_to_workspace(a)) {
-            kw_part_put(a, &work, &sums, first_row, a->shared + work.part * a->params.elements * 4);
+        if (work.divided) {
+            kw_part_put(a, &work, &sums, first_row, a->shared + (work.part * a->params.elements - kw_tail_element(a)) * 4);
             continue;
         }
 #if KW_OUT_BYTES == 4

@@ -40,6 +40,7 @@ enum { KW_SHARE_N = KW_ACC_N / KW_SHARES };
 typedef struct kw_work {
     int batch, row, col, part; /* of the tile's first element; the part of its depth */
     int first, end;            /* steps of that part */
+    int divided;               /* its sums go to the workspace */
     int phase;                 /* of backward data: which pixels the tile's rows are */
     const char *facts;         /* what the text keeps in shared memory (KW_FACTS_BYTES) */
     kw_i64 share_at;           /* KW_TEAM, of a convolution: where a row of the share begins behind the row of the result, */

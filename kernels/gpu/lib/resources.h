@@ -109,6 +109,10 @@
 #define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */
 #define KW_HALF_LDS 115712
 #define KW_PASSES (KW_EPI == KW_EPI_CSHUFFLE) /* results pass shared memory; else they leave from the registers */
+/* Whether the last rows of tiles, a tail, may be divided in depth alone: rows of tiles are rows of the result, one after the other. */
+#define KW_TAILS                                                                                                                           \
+    (KW_OVERLAP && KW_PASSES && KW_SPLIT_K == 0 && !KW_PLANES && KW_OP != KW_OP_CONV_BWD_WEIGHT &&                                         \
+     !(KW_VEC_A == 1 && KW_OP == KW_OP_CONV_BWD_DATA))
 #define KW_BLOCKS_HELD (KW_OVERLAP_BYTES(KW_PASSES) <= KW_HALF_LDS ? 2 : 1)
 #define KW_PIECES (!KW_PASSES ? 0 : KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)
 #define KW_BRING_REGISTERS (KW_BLOCKS_HELD == 2 ? 24 : 40) /* of a thread that brings tiles */

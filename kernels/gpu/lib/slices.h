@@ -36,6 +36,25 @@ KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
 #endif
 }
 
+/* Before the tail: rows of tiles, and elements of the result. */
+#if KW_TAILS
+KW_DEVICE int kw_tail_row(const kw_gpu_args *a) {
+    int units = (int)a->params.to_workspace - 1;
+    return units ? units / (int)a->params.tile_cols : 0;
+}
+
+KW_DEVICE kw_i64 kw_tail_element(const kw_gpu_args *a) {
+#if KW_OP == KW_OP_GEMM
+    kw_i64 row = a->gn;
+#else
+    kw_i64 row = a->groups * (KW_OP == KW_OP_CONV_FWD ? a->k : a->c);
+#endif
+    return kw_tail_row(a) * KW_TILE_M * row;
+}
+#else
+#define kw_tail_element(a) 0
+#endif
+
 #if KW_TWO_STAGE || KW_SPLIT_K != 1
 #define KW_ADD_AHEAD 8 /* loads under way at a time */
 
@@ -58,6 +77,7 @@ KW_NAMED_KERNEL(KW_STAGE_ADD, KW_ADD_THREADS) {
         }
         for (; part < splits; part++)
             sum += from[part * elements];
+        at += kw_tail_element(&args);
 #if KW_SPOTS
         int cols = kw_spots_cols(&args), row = (int)(at / cols);
         at = kw_spots_place(&args, row, (int)(at - (kw_i64)row * cols));

@@ -8,9 +8,10 @@
 #define KW_WORK_PARAMS                                                                                                                     \
     kw_i64 tile_rows, tile_cols; /* tiles along the rows of the result and along its columns */                                            \
     kw_i64 splits;               /* parts of the depth; of stream-K: blocks of the stage that multiplies */                                \
-    kw_i64 units;                /* tiles of all batches, times parts */                                                                   \
-    kw_i64 elements;             /* of the result tensor */                                                                                \
-    kw_i64 to_workspace;         /* 1: sums go to the workspace, and a later stage stores the result */
+    kw_i64 units;                /* tiles of all batches, times parts; with a tail, tiles before it and parts of its tiles */              \
+    kw_i64 elements;             /* of the result tensor; with a tail, those of the tail */                                                \
+    kw_i64 to_workspace;         /* 0: each unit stores its result; else sums of units from to_workspace - 1 on, the tail, go to the       \
+                                  * workspace, and a later stage stores them */
 
 typedef struct kw_work_params {
     KW_WORK_PARAMS

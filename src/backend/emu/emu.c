@@ -87,10 +87,13 @@ static kw_status emu_open_device(kw_device **device, int index, int threads, kw_
     }
     opened->rooms = rooms;
     kw_target cpu;
-    const char *checks = secure_getenv("KW_EMU_CHECKS");
+    const char *checks = secure_getenv("KW_EMU_CHECKS"), *units = secure_getenv("KW_EMU_UNITS");
     kw_cpu_target(&cpu, threads);
     opened->arch = &kw_gpu_archs[index];
     opened->target = opened->arch->typical;
+    if (units && atoi(units) > 0) { /* so that blocks which stay take several tiles of a small problem */
+        opened->target.units = atoi(units);
+    }
     opened->workers = (int32_t)(cpu.units < WORKERS_MAX ? cpu.units : WORKERS_MAX);
     opened->checks = !checks || strcmp(checks, "0") != 0;
     *device = opened;

@@ -2,6 +2,7 @@
 
 #include "families/gpu/mma/mma.h"
 #include "config/gpu_arch.h"
+#include "gpu/lib/work_params.h"
 #include "support/kw_test.h"
 
 typedef struct change {
@@ -156,6 +157,52 @@ static void rows_of_any_length_are_copied_first(void **state) {
     }
 }
 
+/* 182 tiles of 128x256, 138 of 256x128 on 132 multiprocessors: those of the first round are whole, as far as rows of tiles go, and the others
+ * are divided. With several images in the batch, or rows that lie apart, all are alike. */
+static void the_last_rows_of_tiles_are_divided_alone(void **state) {
+    (void)state;
+    static const struct {
+        const char *config, *tile, *problem;
+        int64_t rows, whole, elements; /* of tiles, before the tail; and of the result behind them. 0: there is no tail */
+    } cases[] = {
+        {"conv.igemm conv_bwd_data bf16 ndim=3", "tile_m=128 tile_n=256 inst_n=256 stages=4",
+         "conv_bwd_data bf16 n8 c320 k704 i8x7x26 f3x3x3 p1x1x1", 66, 132, (11648 - 66 * 128) * 320},
+        {"conv.igemm conv_bwd_data bf16 ndim=3", "tile_m=256 tile_n=128 inst_n=128 stages=4",
+         "conv_bwd_data bf16 n8 c320 k704 i8x7x26 f3x3x3 p1x1x1", 44, 132, (11648 - 44 * 256) * 320},
+        {"conv.igemm conv_bwd_data bf16 ndim=3", "tile_m=256 tile_n=128 inst_n=128 stages=4",
+         "conv_bwd_data bf16 n8 c320 k704 i16x14x26 f3x3x3 s2x2x1 p1x1x1", 0, 0, 8 * 16 * 14 * 26 * 320},
+        {"gemm.mma gemm bf16 layout=rcr", "tile_m=128 tile_n=128 inst_n=128 stages=6", "gemm bf16 rcr m17920 n128 k8192", 132, 132,
+         8 * 128 * 128},
+        {"gemm.mma gemm bf16 layout=rcr", "tile_m=128 tile_n=128 inst_n=128 stages=6", "gemm bf16 rcr b2 m8960 n128 k8192", 0, 0,
+         17920 * 128},
+    };
+    const kw_target *target = &kw_gpu_arch_find("sm_90")->typical;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config config;
+        kw_launch launch;
+        kw_error err = {0};
+        bool gemm = strncmp(cases[i].config, "gemm", 4) == 0;
+        snprintf(text, sizeof text,
+                 "%s %s tile_k=64 wave_m=8 wave_n=1 wave_k=1 inst_m=64 inst_k=16 pipe=cooperative sched=intrawave epi=cshuffle vec_a=8 "
+                 "vec_b=8 vec_c=8 wave_groups=1 persistent=1 split_k=0 streamk=off index=32 %s",
+                 cases[i].config, cases[i].tile,
+                 gemm ? "pad_m=1 pad_n=1 pad_k=1 preshuffle=0" : "merge=1 split_image=0 explicit=0 two_stage=0 spec=default");
+        assert_ok(kw_config_parse(&config, text, &err), &err);
+        kw_problem problem = problem_of(cases[i].problem);
+        assert_ok(kw_config_fits(&config, &problem, target, &err), &err);
+        config.family->launch(&config, &problem, target, &launch);
+        const kw_work_params *work = kw_launch_params_of(&launch, kw_work_params);
+        int64_t tiles = work->tile_rows * work->tile_cols * (gemm ? problem.gemm.batch : 1);
+        assert_int_equal(work->elements, cases[i].elements);
+        assert_int_equal(work->to_workspace, work->splits > 1 ? 1 + cases[i].whole : 0);
+        assert_int_equal(work->units, cases[i].whole + (tiles - cases[i].whole) * work->splits);
+        assert_int_equal(cases[i].rows * work->tile_cols, cases[i].whole);
+        assert_int_equal(launch.shared_bytes, work->splits > 1 ? work->splits * work->elements * 4 : 0);
+        assert_true(!cases[i].whole || work->splits > 1);
+    }
+}
+
 /* Backward data whose operands are copied first: a row of the product is a spot of pixels, as large as is done first while its channels fit
  * the columns of a tile of 128x128. Spots of 4x4 pixels meet 6 x 6 positions of y and make 320 tiles of 5120, those of 2x2 pixels 4 x 4 and
  * 1280; with a stride of 2 half as many positions, with channels that fill the columns a spot is one pixel, and with few images tiles are no
@@ -281,6 +328,7 @@ int main(void) {
         cmocka_unit_test(a_problem_is_refused_with_its_reason),        cmocka_unit_test(blocks_and_workspace_are_those_of_the_product),
         cmocka_unit_test(rows_of_any_length_are_copied_first),         cmocka_unit_test(few_channels_are_gathered_in_spots_of_pixels),
         cmocka_unit_test(channels_first_are_turned_around_the_kernel), cmocka_unit_test(coarse_products_say_how_coarse_they_are),
+        cmocka_unit_test(the_last_rows_of_tiles_are_divided_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,7 +21,8 @@ static kw_mma_grid gemm_grid(const kw_mma *mma, const kw_problem *problem) {
                          .tile_cols = turned ? along : across,
                          .batches = d->batch,
                          .steps = kw_ceil_div(d->k, mma->tile[2]),
-                         .elements = kw_problem_values(problem, KW_Y)};
+                         .elements = kw_problem_values(problem, KW_Y),
+                         .row = d->batch == 1 ? d->n : 0};
 }
 
 /* --- which problems a config serves --- */

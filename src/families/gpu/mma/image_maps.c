@@ -187,6 +187,9 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
     }
     grid.tile_cols = kw_ceil_div(forward ? k : c, mma->tile[1]);
     grid.steps = taps * kw_ceil_div(forward ? c : k, step_channels(mma));
+    if (grid.batches == 1 && (forward || count_phases(d) == 1)) {
+        grid.row = forward ? d->k : d->c;
+    }
     return grid;
 }
 

@@ -115,6 +115,7 @@ typedef struct kw_mma {
     bool tf32;              /* elements of fp32 may be rounded */
     bool row_groups;        /* it is for grouped products */
     bool one_part;          /* its depth is never divided */
+    bool in_order;          /* rows of tiles may be rows of the result as the problem has it, without gaps */
     int32_t ndim, layout;   /* of a convolution; of a GEMM, else 0 */
     int32_t bytes;          /* of an element of the operands */
     int32_t tile[3], wave[3], inst[3];
@@ -167,6 +168,8 @@ int32_t kw_mma_waves(const kw_mma *mma);
 int64_t kw_mma_tile_bytes(const kw_mma *mma);
 /* The same of all stages, barriers and all; with kw_mma_overlaps() of the results on their way besides. */
 int64_t kw_mma_stages_bytes(const kw_mma *mma);
+/* Whether the last rows of tiles may be divided in depth alone, where their grid has them in order. */
+bool kw_mma_has_tails(const kw_mma *mma);
 /* With kw_mma_overlaps(), blocks that a multiprocessor holds, and of a thread that multiplies sets of sums and registers. */
 int32_t kw_mma_blocks_held(const kw_mma *mma);
 int32_t kw_mma_sum_sets(const kw_mma *mma);
@@ -192,6 +195,7 @@ typedef struct kw_mma_grid {
     int64_t tile_rows, tile_cols, batches; /* tiles of the result along its rows and columns; products */
     int64_t steps;                         /* of a tile, the most that one has */
     int64_t elements;                      /* of the result */
+    int64_t row;                           /* elements of a row of it, where rows of tiles are such rows in their order; else 0 */
 } kw_mma_grid;
 
 /* Whether counts of tiles are within what the text counts with; and the rule's reason. */

@@ -37,53 +37,80 @@ static int64_t blocks_held(const kw_mma *mma, const kw_target *target) {
  * the end of a tile that nothing hides; the second stage; what all draw together from that cache. */
 static const double products_ns = 6000, drawn_ns = 70, tile_end_ns = 700, add_stage_ns = 2500, cache_ns = 4000;
 
-/* For split_k=0 of blocks that stay: the count of parts that is done first, by rounds of blocks, steps of a part, and the way of the sums
- * through the workspace. */
-static int64_t splits_of_rounds(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, int64_t resident) {
+/* How a product is divided: its first tiles are whole, of those behind them, the tail, each has so many parts. 1: nothing is divided. */
+typedef struct division {
+    int64_t whole, splits;
+    int64_t elements; /* of the result's rows that are divided */
+} division;
+
+/* Every tile, but those of so many rows. */
+static division division_behind(const kw_mma *mma, const kw_mma_grid *grid, int64_t rows, int64_t splits) {
+    return (division){rows * grid->tile_cols, splits, grid->elements - rows * mma->tile[0] * grid->row};
+}
+
+static double division_ns(const kw_mma *mma, const kw_mma_grid *grid, const division *d, int64_t resident) {
     double products = 2.0 * mma->tile[0] * mma->tile[1] * mma->tile[2], drawn = (double)kw_mma_tile_bytes(mma);
-    double step = fmax(products * mma->bytes / (2 * products_ns), drawn / drawn_ns) * kw_mma_blocks_held(mma), least = INFINITY;
-    int64_t best = 1, most = kw_min(SPLITS_MAX, kw_max(1, grid->steps / 2));
+    double step = fmax(products * mma->bytes / (2 * products_ns), drawn / drawn_ns) * kw_mma_blocks_held(mma);
+    int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, each = kw_ceil_div(grid->steps, d->splits);
+    int64_t rounds = kw_ceil_div(d->whole, resident), places = rounds * resident - d->whole; /* which parts take */
+    int64_t more = kw_ceil_div(kw_max(0, (tiles - d->whole) * d->splits - places), resident);
+    double way = 2.0 * (double)(d->splits * d->elements * KW_SUM_BYTES);
+    return (double)rounds * ((double)grid->steps * step + tile_end_ns) + (double)more * ((double)each * step + tile_end_ns) +
+           (d->splits > 1 ? add_stage_ns + way / cache_ns : 0);
+}
+
+/* For split_k=0 of blocks that stay: what is done first, by rounds of blocks, steps of a part, and the way of the sums through the
+ * workspace. A tail begins behind a whole count of rounds, as far as whole rows of tiles go. */
+static division division_of_rounds(const kw_mma *mma, const kw_mma_grid *grid, int64_t resident) {
+    division best = division_behind(mma, grid, 0, 1);
+    double least = INFINITY;
+    int64_t most = kw_min(SPLITS_MAX, kw_max(1, grid->steps / 2)), full = grid->tile_rows * grid->tile_cols / resident;
+    int64_t tails = kw_mma_has_tails(mma) && grid->row ? kw_min(2, full) : 0;
     for (int64_t splits = 1; splits <= most; splits++) {
         int64_t each = kw_ceil_div(grid->steps, splits);
         if (kw_ceil_div(grid->steps, each) != splits) {
             continue;
         }
-        double rounds = (double)kw_ceil_div(tiles * splits, resident), way = 2.0 * (double)(splits * grid->elements * KW_SUM_BYTES);
-        double ns = rounds * ((double)each * step + tile_end_ns) + (splits > 1 ? add_stage_ns + way / cache_ns : 0);
-        if (ns < least) {
-            least = ns;
-            best = splits;
+        for (int64_t i = 0; i <= (splits > 1 ? tails : 0); i++) {
+            int64_t rows = i ? (full - (i - 1)) * resident / grid->tile_cols : 0;
+            division d = division_behind(mma, grid, rows, splits);
+            double ns = rows < grid->tile_rows ? division_ns(mma, grid, &d, resident) : INFINITY;
+            if (ns < least) {
+                least = ns;
+                best = d;
+            }
         }
     }
     return best;
 }
 
 /* For split_k=0 of other blocks: as many parts as give each multiprocessor two, but no part of fewer than four steps. */
-static int64_t splits_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, const kw_target *target, int64_t resident) {
+static division division_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t tiles, const kw_target *target, int64_t resident) {
     if (mma->split_k || mma->one_part) {
-        return kw_max(1, mma->split_k);
+        return division_behind(mma, grid, 0, kw_max(1, mma->split_k));
     }
     if (kw_mma_overlaps(mma)) {
-        return splits_of_rounds(mma, grid, tiles, resident);
+        return division_of_rounds(mma, grid, resident);
     }
     int64_t wanted = kw_ceil_div(2 * kw_max(1, target->units), tiles), most = kw_max(1, grid->steps / 4);
     int64_t splits = kw_min(kw_min(wanted, most), SPLITS_MAX);
-    return kw_ceil_div(grid->steps, kw_ceil_div(grid->steps, splits));
+    return division_behind(mma, grid, 0, kw_ceil_div(grid->steps, kw_ceil_div(grid->steps, splits)));
 }
 
 static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, int64_t resident, kw_launch *launch) {
     kw_work_params *work = kw_launch_params(launch, kw_work_params);
-    int64_t tiles = work->units, splits = splits_of(mma, grid, tiles, target, resident);
-    bool clusters = kw_mma_cluster(mma) > 1, workspace = (splits > 1 && !clusters) || mma->two_stage;
-    work->splits = splits;
-    work->units = tiles * splits;
-    work->to_workspace = workspace;
+    const division d = division_of(mma, grid, work->units, target, resident);
+    bool clusters = kw_mma_cluster(mma) > 1, workspace = (d.splits > 1 && !clusters) || mma->two_stage;
+    work->splits = d.splits;
+    work->units = d.whole + (work->units - d.whole) * d.splits;
+    work->elements = d.elements;
+    work->to_workspace = workspace ? 1 + d.whole : 0;
     launch->cluster[0] = clusters ? kw_mma_cluster(mma) : 0;
-    launch->stage[0].units = mma->persistent ? kw_min(resident, tiles * splits) : tiles * splits;
+    launch->stage[0].units = mma->persistent ? kw_min(resident, work->units) : work->units;
     if (workspace) {
         launch->stages = 2;
-        launch->stage[1] = (kw_stage){kw_ceil_div(grid->elements, KW_ADD_THREADS), false, KW_ADD_THREADS};
-        launch->shared_bytes = splits * grid->elements * KW_SUM_BYTES;
+        launch->stage[1] = (kw_stage){kw_ceil_div(d.elements, KW_ADD_THREADS), false, KW_ADD_THREADS};
+        launch->shared_bytes = d.splits * d.elements * KW_SUM_BYTES;
     }
 }
 

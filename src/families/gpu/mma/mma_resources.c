@@ -27,6 +27,7 @@
 #define KW_PIPE mma->pipe
 #define KW_VEC_A mma->vec[0]
 #define KW_SCHED mma->sched
+#define KW_SPLIT_K mma->split_k
 #define KW_STAGES mma->stages
 #define KW_WAVE_GROUPS mma->wave_groups
 #define KW_WAVE mma->lanes
@@ -71,6 +72,10 @@ bool kw_mma_aligns(const kw_mma *mma) {
 bool kw_mma_stores_boxes(const kw_mma *mma) {
     bool joined = mma->merge > 1 && mma->op == KW_CONV_BWD_WEIGHT; /* what is between groups has no place */
     return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && !joined && kw_dtype_size(mma->output) == 2;
+}
+
+bool kw_mma_has_tails(const kw_mma *mma) {
+    return KW_TAILS && mma->persistent && mma->in_order;
 }
 
 bool kw_mma_stores_first(const kw_mma *mma) {
