@@ -85,21 +85,32 @@ def build(library, parts):
         print(name, flush=True)
 
 
-def measure_part(library, part, until, rows):
+def plan_line(library, text, problem, times):
+    """What the default mode takes, and how fast that is beside all that were timed."""
+    plan = library.plan(problem)
+    best = min(times, key=times.get)
+    print(f"PLAN {text} | {times.get(plan.config, math.nan) / times[best]:.4f} | {plan.config} | {best}", flush=True)
+    plan.close()
+
+
+def measure_part(library, part, until, rows, plans):
     done = 0
     for text, configs in part.items():
         if time.time() > until:
             break
-        problem, best, config = library.problem(text), math.inf, ""
+        problem, times, config = library.problem(text), {}, ""
         try:
             peer = gpu_vs_peer.Peer(text)
             reference = peer.theirs()
             for config in configs:
-                outcome, ns, error = time_kernel(library, problem, peer, reference, config, best)
-                best = min(best, ns) if outcome == "good" else best
+                outcome, ns, error = time_kernel(library, problem, peer, reference, config, min(times.values(), default=math.inf))
+                if outcome == "good":
+                    times[config] = ns
                 rows.writerow([library.target, text, config, outcome, f"{ns:.0f}", f"{error:.2g}"])
                 if outcome != "good":
                     print(outcome.upper(), text, "|", config, error, flush=True)
+            if plans and times:
+                plan_line(library, text, problem, times)
         except (Failure, RuntimeError) as failure:
             print("FAILED", text, "|", config, "|", str(failure)[:200], flush=True)
             if "CUDA error" in str(failure):
@@ -114,6 +125,7 @@ def main():
     parser.add_argument("--pairs", required=True)
     parser.add_argument("--rows", help="the CSV that is written")
     parser.add_argument("--seconds", type=float, default=1e9)
+    parser.add_argument("--plans", action="store_true", help="say for each problem what the default mode takes of its kernels")
     parser.add_argument("--build", action="store_true", help="compile only: what the second process does")
     options, started = parser.parse_args(), time.time()
     parts, library = read_pairs(options.pairs), Library(options.library, "cuda:0")
@@ -129,7 +141,7 @@ def main():
         for name, part in parts.items():
             builder.stdout.readline()
             now, here = time.time(), sum(len(c) for c in part.values())
-            done = measure_part(library, part, now + (started + options.seconds - now) * here / left, rows)
+            done = measure_part(library, part, now + (started + options.seconds - now) * here / left, rows, options.plans)
             left -= here
             print(f"{name}: {done} of {len(part)} problems, begun at {now - started:.0f} s, over at {time.time() - started:.0f} s", flush=True)
     builder.wait()

@@ -114,9 +114,8 @@ typedef struct kw_launch {
         [KW_STAGE_MAX]; /* of a GPU: so many blocks of a stage, one after the other, run together and reach each other's memory; 0: none */
     double multiply_adds; /* vector multiply-add instructions */
     double products;      /* of a GPU's matrix instructions, padding included, where tile_m and tile_n do not tell; 0: nobody counted */
-    double gathered;      /* elements of their operands that lanes gather one by one */
     double tiles;         /* of a GPU: tiles tile_m x tile_n of the result, times the parts of their depth; 0: it has no such tiles */
-    double lane_copies;   /* accesses by which lanes bring such tiles' operands; 0: bulk copies do */
+    double lane_copies;   /* accesses by which lanes bring such tiles' operands, 0: bulk copies do; without tiles, which nothing hides */
     bool by_registers;    /* of these: through registers, where products wait for them */
     double loads;         /* vector loads of the inner loops */
     double copied_bytes;  /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */

@@ -2,7 +2,7 @@
  *
  *   tiles of matrix products   starting + what each tile costs + lanes' copies + the longest of products, operands and memory, and SHOWS of the others
  *   few rows or columns        starting + the longest of products, reading by lanes and memory
- *   other matrix instructions  starting + gathering + the longest of products and memory, or all of it where nothing overlaps
+ *   other matrix instructions  starting + the longest of products and memory + lanes' accesses, or all of it where nothing overlaps
  *   plain lanes                starting + the longest of instructions, loads and memory, and most of the others
  *
  * A block computes a tile of the result, padding included, and reads its rows and columns once, from the second-level cache; a
@@ -19,9 +19,10 @@
  * many. */
 #define MATRIX_FLOPS_1 4096.0
 #define MATRIX_FLOPS_2 2048.0
-#define MATRIX_FLOPS_4 256.0
+#define MATRIX_FLOPS_4 150.0
 #define GROUP_FLOPS 2.0
-#define MATRIX_FLOPS_TF32 1024.0 /* fp32 as tf32 by instructions of 64 rows; smaller ones were seen to do a fifth of that */
+#define WAVE_FLOPS_TF32 300.0 /* fp32 as tf32 */
+#define GROUP_FLOPS_TF32 1500.0
 
 /* Tiles. */
 #define SHOWS 0.5          /* of the parts that overlap, how much of the shorter ones shows */
@@ -34,19 +35,19 @@
 #define DEPTH_CYCLES 1.5 /* a step of one element in depth: what no other tile hides */
 
 /* Others. */
-#define CACHE_BYTES 48.0       /* a cycle, from the second-level cache */
-#define LANE_BYTES 23.0        /* where lanes read operands into registers */
-#define GATHERED_ELEMENTS 64.0 /* where they gather operands one by one, which nothing else hides */
-#define GATHERED_SHOWS 0.25    /* and of such products this share */
-#define WAVE_FLOPS 600.0       /* of waves that read their operands from shared memory between any two instructions */
-#define INSTRUCTIONS 1.4       /* of plain lanes: of a wave */
-#define LOADS 0.07             /* of a wave */
-#define PLAIN_FLOPS 8.0        /* of lanes that load both factors of each product */
-#define WIDE_INDEX 1.05        /* times the cycles where addresses have 64 bits, two instructions for one */
+#define CACHE_BYTES 48.0    /* a cycle, from the second-level cache */
+#define LANE_BYTES 23.0     /* where lanes read operands into registers */
+#define GATHER_FLOPS 390.0  /* of waves that gather operands one by one from shared memory, pixels of few channels */
+#define GATHER_ACCESSES 1.0 /* a cycle, of lanes that fetch such pixels and store results */
+#define WAVE_FLOPS 600.0    /* of waves that read their operands from shared memory between any two instructions */
+#define INSTRUCTIONS 1.0    /* of plain lanes: of a wave */
+#define LOADS 0.08          /* of a wave */
+#define PLAIN_FLOPS 4.0     /* of lanes that load both factors of each product */
+#define WIDE_INDEX 1.05     /* times the cycles where addresses have 64 bits, two instructions for one */
 
-#define START_NS 3500.0       /* a launch */
+#define START_NS 2400.0       /* a launch */
 #define LANES_START_NS 1200.0 /* of a kernel that makes no barriers and fetches no maps before its first load */
-#define WAVES_START_NS 5000.0 /* of one whose waves have no ring of tiles: a block loads, waits, multiplies and stores */
+#define WAVES_START_NS 5500.0 /* of one whose waves have no ring of tiles: a block loads, waits, multiplies and stores */
 #define STAGE_NS 1700.0       /* each further one */
 #define WAVES_STAGE_NS 3000.0 /* behind such blocks, which all end together */
 #define TURN_NS 2000.0        /* each one that turns a tensor */
@@ -65,8 +66,11 @@ static double matrix_rate(const kw_config *config, const kw_problem *problem) {
     enum { GROUP_ROWS = 64 };
     size_t width = kw_dtype_size(problem->dtype);
     bool group = kw_config_axis(config, "inst_m", 0) == GROUP_ROWS;
+    if (width == 4 && problem->fpmath == KW_FPMATH_TF32) {
+        return group ? GROUP_FLOPS_TF32 : WAVE_FLOPS_TF32;
+    }
     if (width == 4) {
-        return group && problem->fpmath == KW_FPMATH_TF32 ? MATRIX_FLOPS_TF32 : MATRIX_FLOPS_4;
+        return MATRIX_FLOPS_4;
     }
     return (width == 1 ? MATRIX_FLOPS_1 : MATRIX_FLOPS_2) * (group ? GROUP_FLOPS : 1);
 }
@@ -104,7 +108,7 @@ static int count_turns(const kw_launch *launch) {
 
 /* The parts of an estimate in cycles of all multiprocessors, but for memory's. */
 typedef struct work {
-    double products, operands, lanes, tiles; /* lanes: copies or gathering that nothing hides */
+    double products, operands, lanes, tiles; /* lanes: accesses that nothing hides */
     double start_ns, stage_ns, shows;
 } work;
 
@@ -142,17 +146,21 @@ static work work_of_few(const kw_config *config, const kw_problem *problem) {
 }
 
 static work work_of_waves(const kw_config *config, const kw_problem *problem, const kw_launch *launch) {
-    work w = {.start_ns = WAVES_START_NS, .stage_ns = WAVES_STAGE_NS, .shows = 1};
-    if (launch->gathered > 0) {
-        w = (work){.products = 2 * launch->products / matrix_rate(config, problem), .start_ns = START_NS, .stage_ns = STAGE_NS};
-        w.lanes = GATHERED_SHOWS * w.products + launch->gathered / GATHERED_ELEMENTS;
+    work w = {.start_ns = START_NS, .stage_ns = WAVES_STAGE_NS};
+    if (launch->lane_copies > 0) {
+        w.products = 2 * launch->products / GATHER_FLOPS;
+        w.lanes = launch->lane_copies / GATHER_ACCESSES;
     } else if (launch->products > 0) {
         w.products = 2 * launch->products / WAVE_FLOPS;
+        w.start_ns = WAVES_START_NS;
+        w.shows = 1;
     } else if (launch->multiply_adds > 0 && !config->family->is_reference) {
         w.products = launch->multiply_adds / INSTRUCTIONS;
         w.operands = launch->loads / LOADS;
+        w.shows = SHOWS;
     } else {
         w.products = (double)kw_problem_flops(problem) / PLAIN_FLOPS;
+        w.start_ns = WAVES_START_NS;
     }
     return w;
 }

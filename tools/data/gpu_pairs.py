@@ -2,7 +2,8 @@
 """gpu_pairs.py KWRIGHT MODEL SEED CLASS:COUNT[:TYPE] ... > PAIRS: problems drawn by class (bench/peer_problems.py), each with kernels for
 bench/gpu_rows.py to time: the best by MODEL, those of families that it never saw by the estimate, and as many at random, so that what is bad
 is learned as well. TYPE: bf16, fp16, fp32, tf32; fwd behind a dot takes forward alone. Kernels drawn at random are of half of the set,
-so that fewer have to be compiled. Runs where there is no GPU: MODEL is asked as if it were of the emulated device."""
+so that fewer have to be compiled. Runs where there is no GPU: MODEL is asked as if it were of the emulated device. With MODEL all every
+kernel that serves a problem is taken, which is what selections are to be held against."""
 import collections
 import concurrent.futures
 import json
@@ -52,9 +53,11 @@ def draw(seed, words):
 
 def choose(model, seed, text):
     """(problem, kernels)."""
-    told = subprocess.run([KWRIGHT, "predict", "--device", DEVICE, "--model", model, "--json", "--limit", "5000", text], check=True,
+    told = subprocess.run([KWRIGHT, "predict", "--device", DEVICE, "--model", model or "", "--json", "--limit", "5000", text], check=True,
                           capture_output=True, text=True).stdout
     told = json.loads(told)
+    if not model:
+        return told["problem"], [k["config"] for k in told["kernels"]]
     kernels = [k for k in told["kernels"] if k["estimate_ns"] < LAUNCH_MAX_NS]
     r, chosen = random.Random(f"{seed} {text}"), []
 
@@ -79,7 +82,7 @@ def choose(model, seed, text):
 def main():
     model, seed, words = sys.argv[2], sys.argv[3], sys.argv[4:]
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
-        model = for_the_emulator(model, folder)
+        model = for_the_emulator(model, folder) if model != "all" else None
         parts = collections.OrderedDict()
         for problem, kernels in pool.map(lambda text: choose(model, seed, text), draw(seed, words)):
             parts.setdefault(" ".join(problem.split()[:2]), []).extend(f"{problem}|{k}" for k in kernels)

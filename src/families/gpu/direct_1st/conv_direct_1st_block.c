@@ -281,10 +281,10 @@ static void launch_first_weight(const direct_1st_block *b, const kw_problem *pro
     launch->multiply_adds = steps * columns * (double)(b->cols / KW_INST_M);
     launch->loads = steps * (double)(b->cols / KW_INST_M * b->waves_d);
     /* A lane's read of one element costs about two of the instructions that tiles are copied by, a vector each. */
-    enum { READ = 2, VECTOR = 8 };
+    enum { READ = 2, VECTOR = 8, ACCESSES = 64 };
     double tile =
         (double)(b->tile_h * b->tile_w * KW_Y_PITCH * VECTOR / b->vec + patch_rows(b, d) * patch_pitch(b, d) * VECTOR / b->vec_in);
-    launch->gathered = READ * steps * (double)(b->span * b->inst_k) + (double)(units * blocks) * tile;
+    launch->lane_copies = (READ * steps * (double)(b->span * b->inst_k) + (double)(units * blocks) * tile) / ACCESSES;
     launch->products = launch->multiply_adds * (double)(KW_INST_M * b->inst_n * b->inst_k);
 }
 
@@ -313,7 +313,9 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
     double repeats = (double)(blocks * b.waves * steps) * (double)b.repeat_m;
     launch->multiply_adds = repeats * (double)b.repeat_n;
     launch->loads = repeats;
-    launch->gathered = repeats * (double)(KW_INST_M * b.inst_k);
+    enum { STORES_A_FETCH = 2 }; /* a result leaves in half the time of a pixel's channels coming in */
+    launch->lane_copies = (double)(kw_problem_elements(problem, KW_X) * cols) / (double)b.vec_in +
+                          (double)kw_problem_elements(problem, KW_Y) / (double)(b.vec * STORES_A_FETCH);
     launch->products = launch->multiply_adds * (double)(KW_INST_M * b.inst_n * b.inst_k);
 }
 
