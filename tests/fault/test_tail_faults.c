@@ -21,7 +21,8 @@ static const struct {
     const char *config, *problem;
 } kernels_with_tails[] = {
     {"gemm.mma gemm bf16 " GEMM_AXES PINGPONG, "gemm bf16 rcr m350 n64 k2048"},
-    {"conv.igemm conv_fwd fp16 " CONV_AXES PINGPONG " epilogue=bias:fp32+relu", "conv_fwd fp16 n1 c256 k128 i13x14 f3x3 p1x1 epilogue=bias+relu"},
+    {"conv.igemm conv_fwd fp16 " CONV_AXES PINGPONG " epilogue=bias:fp32+relu",
+     "conv_fwd fp16 n1 c256 k128 i13x14 f3x3 p1x1 epilogue=bias+relu"},
     {"conv.igemm conv_bwd_data bf16 " CONV_AXES PINGPONG, "conv_bwd_data bf16 n1 c64 k256 i19x18 f3x3 p1x1"},
 };
 
