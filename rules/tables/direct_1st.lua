@@ -16,7 +16,7 @@ local spans = {
 }
 -- Tile, patch, how many sets of these waves have other pixels, for up to 32, up to 96 and more elements; and the most elements: strides of 4
 -- read more and have small filters.
-local shares = { { "4x32", 8, { 4, 2, 1 }, 256 }, { "8x32", 16, { 4, 4, 2 }, 256 } }
+local shares = { { "4x32", 8, { 4, 2, 1 }, 256 }, { "8x32", 16, { 4, 4, 2 }, 256 }, { "4x32", 20, { 4, 2, 1 }, 64 } }
 
 local function weight_points(arch, dtype)
     local out, k = {}, depth(arch, dtype)

@@ -41,7 +41,7 @@ KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_gpu_args *a, int which
         kw_tensor_load3(to + i * 128, map, bar, row + i, f->k, batch);
 }
 
-KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int second) {
     (void)work;
 #if KW_PITCHED
     f->batch = f->batch_of[KW_A];
@@ -50,7 +50,7 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 #if KW_PITCHED
     f->batch = f->batch_of[KW_B];
 #endif
-    kw_feed_operand(f, a, KW_B, f->col, to + KW_STAGE_BYTES_A, bar);
+    if (second) kw_feed_operand(f, a, KW_B, f->col, to + KW_STAGE_BYTES_A, bar);
     f->k += KW_TILE_K;
 }
 

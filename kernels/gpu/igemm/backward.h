@@ -20,7 +20,7 @@
 /* Pixels of x from row to row. */
 KW_DEVICE int kw_feed_each(const kw_gpu_args *a, int axis) {
 #if KW_SPOTS
-    return (int)(a->params.spot >> (2 - axis) * KW_SPOT_BITS & ((1 << KW_SPOT_BITS) - 1));
+    return (int)(a->params.pixels >> (2 - axis) * KW_SPOT_BITS & ((1 << KW_SPOT_BITS) - 1));
 #else
     return (int)a->stride[axis];
 #endif

@@ -1,4 +1,5 @@
-/* feed.h: what gpu/lib/overlap.h asks of a convolution: pixels by bulk copies that walk over an image (im2col), filters by others.
+/* feed.h: what gpu/lib/overlap.h asks of a convolution: pixels by bulk copies that walk over an image (im2col), filters by others. With a 1x1
+ * filter, stride 1 and no padding pixels are rows of a matrix (kw_feed_rows), which copies bring at twice the rate.
  *
  *   direction    first operand, a step of KW_TILE_K depths        second operand                      result, by its map
  *   forward      channels of x under a tap, pixel by pixel        (channel, tap, k), depth contiguous       (k, pixel, -)
@@ -24,13 +25,13 @@
 
 typedef struct kw_feed {
     int row, col, tap, block; /* the tile's; the step's tap (KW_SPOTS: position) and block of channels */
+    int number;               /* of the step's first pixel */
     int pixel[4];             /* source position of the first pixel: along the axes, the image */
     int offset[3];            /* of the tap */
 #if KW_DATA
     int meets[3]; /* number of the position, of those that the tile's pixels meet */
 #endif
 #if KW_WEIGHT
-    int number;                   /* of the step's first pixel */
     int at[3], step[3], images;   /* its place along the axes; how far a step goes along them, and in images */
     kw_u32 piece[KW_TILE_N / 64]; /* its block of channels, and in 16 bits the offset of its tap, KW_OFFSET_BITS an axis */
 #endif
@@ -61,6 +62,9 @@ KW_DEVICE int kw_feed_pixels(const kw_gpu_args *a, const kw_work *work) {
     return (int)(a->n * a->out[0] * a->out[1] * a->out[2]);
 #endif
 }
+
+/* Whether pixels are rows of a matrix: the map is one. */
+KW_DEVICE int kw_feed_rows(const kw_gpu_args *a) { return !KW_SPOTS && a->params.pixels == 1; }
 
 /* Of a tile. */
 KW_DEVICE int kw_feed_steps(const kw_gpu_args *a, const kw_work *work) {
@@ -149,6 +153,7 @@ KW_DEVICE int kw_feed_piece(const kw_gpu_args *a, const kw_work *work, int col, 
 KW_DEVICE void kw_feed_step(kw_feed *f, const kw_gpu_args *a) {
     int carry = 0;
     f->number += KW_TILE_K;
+    if (kw_feed_rows(a)) return;
     KW_UNROLL
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
         int extent = (int)a->out[axis], at = f->at[axis] + f->step[axis] + carry;
@@ -193,6 +198,8 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     f->col = work->col;
     f->tap = work->first / blocks;
     f->block = work->first - f->tap * blocks;
+    f->number = work->row;
+    if (kw_feed_rows(a)) return;
     kw_feed_pixel(f, a, work, work->row);
 #if KW_DATA
     int number = f->tap;
@@ -209,9 +216,13 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 }
 #endif
 
-/* A run of pixels, 64 of their channels. */
-KW_DEVICE void kw_feed_image(const kw_feed *f, const kw_tensor_map *map, char *to, char *bar, int channel) {
+/* A run of pixels, 64 of their channels. rows: as kw_feed_rows() says. */
+KW_DEVICE void kw_feed_image(const kw_feed *f, int rows, const kw_tensor_map *map, char *to, char *bar, int channel) {
     const int *p = f->pixel, *o = f->offset;
+    if (rows) {
+        kw_tensor_load3(to, map, bar, channel, f->number, 0);
+        return;
+    }
 #if KW_NDIM == 1
     kw_tensor_pixels3(to, map, bar, channel, p[2], p[3], o[2]);
 #elif KW_NDIM == 2
@@ -221,10 +232,11 @@ KW_DEVICE void kw_feed_image(const kw_feed *f, const kw_tensor_map *map, char *t
 #endif
 }
 
-KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
-    char *second = to + KW_STAGE_BYTES_A;
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int second) {
+    char *other = to + KW_STAGE_BYTES_A;
     int c = work->batch * kw_feed_c(a), k = work->batch * kw_feed_k(a); /* the product's first channels */
 #if KW_WEIGHT
+    (void)second;
     KW_UNROLL
     for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS)
         kw_tensor_load3(to + i * 128, &a->map[KW_A], bar, k + f->row + i, f->number, 0);
@@ -233,25 +245,26 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
         KW_UNROLL
         for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
             f->offset[axis] = f->piece[i] >> (2 - axis) * KW_OFFSET_BITS & (1 << KW_OFFSET_BITS) - 1;
-        kw_feed_image(f, &a->map[KW_B], second + i * KW_SLAB_ELEMENTS * 128, bar, c + (int)(f->piece[i] >> 16) * KW_SLAB_ELEMENTS);
+        kw_feed_image(f, kw_feed_rows(a), &a->map[KW_B], other + i * KW_SLAB_ELEMENTS * 128, bar,
+                      c + (int)(f->piece[i] >> 16) * KW_SLAB_ELEMENTS);
     }
     kw_feed_step(f, a);
 #else
-    kw_feed_image(f, &a->map[KW_A], to, bar, (KW_DATA ? k : c) + f->block * KW_TILE_K);
+    kw_feed_image(f, kw_feed_rows(a), &a->map[KW_A], to, bar, (KW_DATA ? k : c) + f->block * KW_TILE_K);
 #if KW_MERGE > 1
     KW_UNROLL
-    for (int i = 0; i < KW_SLAB_ELEMENTS; i += KW_EACH)
-        kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, -i, f->tap, k + i);
+    for (int i = 0; second && i < KW_SLAB_ELEMENTS; i += KW_EACH)
+        kw_tensor_load3(other + i * 128, &a->map[KW_B], bar, -i, f->tap, k + i);
 #elif KW_PHASES
     KW_UNROLL
-    for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
-        kw_tensor_load3(second + i * 128, &a->map[KW_B], bar, f->col + i, f->tap, k + f->block * KW_TILE_K);
+    for (int i = 0; second && i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
+        kw_tensor_load3(other + i * 128, &a->map[KW_B], bar, f->col + i, f->tap, k + f->block * KW_TILE_K);
 #else
-    kw_tensor_load3(second, &a->map[KW_B], bar, f->block * KW_TILE_K, f->tap, k + f->col);
+    if (second) kw_tensor_load3(other, &a->map[KW_B], bar, f->block * KW_TILE_K, f->tap, k + f->col);
 #endif
     if (++f->block == kw_feed_blocks(a)) {
         f->block = 0;
-        kw_feed_next(f, a, work);
+        if (!kw_feed_rows(a)) kw_feed_next(f, a, work); /* else the tile is done */
     }
 #endif
 }

@@ -426,7 +426,7 @@ KW_DEVICE int kw_view_phase(kw_view *v, const kw_gpu_args *a, int tile_row) {
 /* Tiles of rows are numbered image by image and piece by piece. A piece is counted from its own first position, so that its offsets are
  * small whatever the tensors' sizes; returns the number of the tile in it. */
 KW_DEVICE int kw_view_piece(kw_view *v, const kw_gpu_args *a, int tile_row) {
-    int axis = KW_FIRST_AXIS, rows = (int)a->params.piece_rows, all = v->pixels[axis];
+    int axis = KW_FIRST_AXIS, rows = (int)a->params.pixels, all = v->pixels[axis];
     v->pixels[axis] = rows;
     int tiles = KW_CEIL(kw_product(v->pixels), KW_TILE_M), pieces = KW_CEIL(all, rows), image = tile_row / (tiles * pieces);
     int first = tile_row / tiles % pieces * rows, origin;

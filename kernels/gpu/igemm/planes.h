@@ -49,17 +49,17 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 }
 
 #if KW_WEIGHT
-KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
-    (void)work;
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int second) {
+    (void)work, (void)second;
     kw_tensor_load3(to, &a->map[KW_A], bar, f->k, f->group * (int)a->k + f->row, f->image);
     kw_tensor_load3(to + KW_STAGE_BYTES_A, &a->map[KW_B], bar, f->k, f->group * (int)a->c + f->col, f->image);
     f->k += KW_TILE_K;
     if (f->k >= f->pixels) f->k = 0, f->image++;
 }
 #else
-KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int second) {
     int line = f->group * (int)(KW_DATA ? a->k : a->c) + f->k;
-    (void)work;
+    (void)work, (void)second;
 #if KW_DATA
     KW_UNROLL
     for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS)

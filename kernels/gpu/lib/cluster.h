@@ -52,7 +52,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     int own = KW_PINGPONG ? group : 0, first_row = KW_PINGPONG ? 0 : group * KW_GROUP_ROWS;
     kw_work_start(&work, a, lds, (int)kw_block());
     int count = (work.end - work.first + KW_OWN_STEPS - 1 - own) / KW_OWN_STEPS;
-    kw_ring_next(&at, own);
+    kw_ring_next(&at, own, KW_STAGES);
     if (count > 0)
         kw_tile_multiply(&sums, lds, &at, first_row, count, group, 0, a, &work);
     else

@@ -17,7 +17,7 @@
  *   kw_feed                            where the next step of a tile lies
  *   kw_feed_steps(args, &work)         steps of a tile
  *   kw_feed_start(&feed, args, &work)  at a tile and its first step
- *   kw_feed_bring(&feed, args, &work, to, bar) copies of both operands; goes on to the next step
+ *   kw_feed_bring(&feed, args, &work, to, bar, second) copies of both operands, or of the first alone; goes on to the next step
  *   kw_operand(args, which)            an operand
  *   kw_result_put(args, &work, piece, row, col)       a piece of the result, at a row and column of the tile, from shared memory
  *   kw_result_row(args, &work, row, &ok)              where a row of the tile begins in the result
@@ -42,6 +42,12 @@ KW_DEVICE char *kw_full_at(char *lds, int stage) { return lds + KW_BARRIERS_AT +
 KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage) + 8; }
 
 /* --- from tile to tile --- */
+
+/* Where few steps make a tile, as in 1x1 layers, the second operand would be half or more of what all tiles draw from the second-level cache, and
+ * always the same: a.params.places says that it stays. Then blocks go down a column of tiles, step s of each tile has the places s, s + steps, ...,
+ * and after the first round copies bring the first operand alone. */
+#define KW_KEEPS (KW_OP != KW_OP_CONV_BWD_WEIGHT && KW_TEAM == 1 && !KW_ROW_GROUPS && !KW_PLANES)
+KW_DEVICE int kw_places(const kw_gpu_args *a) { return KW_KEEPS && a->params.places ? (int)a->params.places : KW_STAGES; }
 
 /* Bands of tile rows, column by column in a band, so that blocks that run at the same time share few rows and few columns. A division takes
  * some hundred cycles, while nothing multiplies: most kernels have no parts and one batch, and whole bands need none. */
@@ -103,6 +109,20 @@ KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds
     }
 #endif
     int all = rows * cols;
+#if KW_KEEPS
+    if (a->params.places) {
+        int over = cols == 1 ? at : at / cols;
+        work->row = over * KW_TILE_M;
+        work->col = (at - over * cols) * KW_TILE_N;
+#if KW_FACTS_BYTES
+        work->facts = lds + KW_FACTS_AT;
+        kw_work_phase(a, work);
+#endif
+        work->first = 0;
+        work->end = kw_feed_steps(a, work);
+        return 1;
+    }
+#endif
     if (at >= all) {
         work->batch = at / all;
         at -= work->batch * all;
@@ -131,8 +151,17 @@ typedef struct kw_ring {
     int stage, parity;
 } kw_ring;
 
-KW_DEVICE void kw_ring_next(kw_ring *r, int steps) {
+/* places: of so many; fewer than there are stages are no fewer than steps. */
+KW_DEVICE void kw_ring_next(kw_ring *r, int steps, int places) {
     int at = r->stage + steps;
+#if KW_KEEPS
+    if (places < KW_STAGES) {
+        int over = at >= places;
+        r->parity ^= over;
+        r->stage = over ? at - places : at;
+        return;
+    }
+#endif
     r->parity ^= at / KW_STAGES & 1;
     r->stage = at % KW_STAGES;
 }
@@ -143,14 +172,18 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
     kw_work work;
     kw_feed feed;
     kw_ring at = {0, 0};
+    int places = kw_places(a),
+        fresh = KW_KEEPS && a->params.places ? places : 0; /* fresh: steps to come that bring both operands; 0: all do */
+    int second = 1;
     for (int unit = (int)kw_block(); kw_work_start(&work, a, lds, unit); unit += (int)kw_blocks()) {
         kw_feed_start(&feed, a, &work);
         for (int step = work.first; step < work.end; step++) {
             char *full = kw_full_at(lds, at.stage);
             kw_mbar_wait(kw_empty_at(lds, at.stage), at.parity ^ 1);
-            kw_mbar_expect(full, KW_STAGE_BYTES);
-            kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, full);
-            kw_ring_next(&at, 1);
+            kw_mbar_expect(full, second ? KW_STAGE_BYTES : KW_STAGE_BYTES_A);
+            kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, full, second);
+            kw_ring_next(&at, 1, places);
+            if (fresh && --fresh == 0) second = 0;
         }
     }
 }
@@ -253,14 +286,14 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
     kw_wave_barrier(); /* the compiler would ask for them before it multiplies */
     kw_sums_ahead(sums, a, work, first_row);
 #endif
-    kw_ring_next(at, KW_OWN_STEPS);
+    kw_ring_next(at, KW_OWN_STEPS, kw_places(a));
     for (int step = 1; step < count; step++) {
         kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
         kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 1);
         kw_wgmma_wait(1);
         kw_stage_give(lds, before);
         before = at->stage;
-        kw_ring_next(at, KW_OWN_STEPS);
+        kw_ring_next(at, KW_OWN_STEPS, kw_places(a));
     }
     if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
     kw_wgmma_wait(0);
@@ -291,7 +324,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
         kw_stage_give(lds, at->stage);
         kw_sums_hold(&own);
         kw_sums_add(sums, &own);
-        kw_ring_next(at, KW_OWN_STEPS);
+        kw_ring_next(at, KW_OWN_STEPS, kw_places(a));
     }
 }
 #endif
@@ -309,7 +342,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     for (int number = 0; kw_work_start(&work, a, lds, first + number * blocks); number++) {
         int count = work.end - work.first;
         if (KW_PINGPONG && number % 2 != group) {
-            kw_ring_next(&at, count);
+            kw_ring_next(&at, count, kw_places(a));
             continue;
         }
         kw_sums sums;

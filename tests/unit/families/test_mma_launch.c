@@ -323,12 +323,46 @@ static void coarse_products_say_how_coarse_they_are(void **state) {
     }
 }
 
+/* The second operand stays where blocks have several tiles of a column and a tile's steps fit into the stages. */
+static void few_steps_leave_an_operand_in_its_stages(void **state) {
+    (void)state;
+    static const struct {
+        const char *problem;
+        int64_t places, blocks;
+    } cases[] = {
+        {"conv_fwd bf16 nhwgc n32 c208 k144 i79x79 f1x1", 4, 132},     {"conv_fwd bf16 nhwgc n32 c100 k600 i79x79 f1x1", 6, 130},
+        {"conv_bwd_data bf16 nhwgc n32 c48 k80 i79x79 f1x1", 6, 132},  {"conv_bwd_data bf16 nhwgc n32 c48 k80 i79x79 f1x1 s2x2", 0, 132},
+        {"conv_fwd bf16 nhwgc n32 c848 k144 i79x79 f1x1", 0, 132},     {"conv_fwd bf16 nhwgc n32 g2 c256 k256 i79x79 f1x1", 0, 132},
+        {"conv_bwd_weight bf16 nhwgc n1 c2000 k2000 i7x7 f1x1", 0, 0}, {"conv_fwd bf16 nhwgc n1 c48 k48 i79x79 f1x1", 0, 49},
+    };
+    const kw_target *target = &kw_gpu_arch_find("sm_90")->typical;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config config;
+        kw_launch launch;
+        kw_error err = {0};
+        kw_problem problem = problem_of(cases[i].problem);
+        snprintf(
+            text, sizeof text,
+            "conv.igemm %s bf16 ndim=2 tile_m=128 tile_n=128 inst_n=128 stages=6 tile_k=64 wave_m=8 wave_n=1 wave_k=1 inst_m=64 inst_k=16 "
+            "pipe=cooperative sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 wave_groups=1 persistent=1 split_k=1 streamk=off "
+            "index=32 merge=1 split_image=0 explicit=0 two_stage=0 spec=default",
+            kw_op_name(problem.op));
+        assert_ok(kw_config_parse(&config, text, &err), &err);
+        config.family->launch(&config, &problem, target, &launch);
+        assert_int_equal(kw_launch_params_of(&launch, kw_work_params)->places, cases[i].places);
+        if (cases[i].blocks) {
+            assert_int_equal(launch.stage[0].units, cases[i].blocks);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_problem_is_refused_with_its_reason),        cmocka_unit_test(blocks_and_workspace_are_those_of_the_product),
         cmocka_unit_test(rows_of_any_length_are_copied_first),         cmocka_unit_test(few_channels_are_gathered_in_spots_of_pixels),
         cmocka_unit_test(channels_first_are_turned_around_the_kernel), cmocka_unit_test(coarse_products_say_how_coarse_they_are),
-        cmocka_unit_test(the_last_rows_of_tiles_are_divided_alone),
+        cmocka_unit_test(the_last_rows_of_tiles_are_divided_alone),    cmocka_unit_test(few_steps_leave_an_operand_in_its_stages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -275,7 +275,7 @@ void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const k
     kw_mma mma = kw_mma_read(config, target);
     kw_mma_grid grid = igemm_grid(&mma, problem, piece_bytes);
     kw_mma_launch(&mma, &grid, target, launch);
-    kw_launch_params(launch, kw_igemm_params)->piece_rows = mma.split_image ? kw_image_split_rows(problem, piece_bytes) : 0;
+    kw_launch_params(launch, kw_igemm_params)->pixels = mma.split_image ? kw_image_split_rows(problem, piece_bytes) : 0;
     if (mma.pipe == KW_PIPE_TMA) {
         describe_igemm_operands(config, &mma, problem, launch);
     }

@@ -184,6 +184,7 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
             taps *= kw_ceil_div(d->filter[axis], d->stride[axis] / kw_gcd(d->stride[axis], d->dilation[axis]));
         }
         grid.tile_rows = count_phases(d) * kw_ceil_div(pixels, mma->tile[0]);
+        grid.uneven = count_phases(d) > 1;
     }
     grid.tile_cols = kw_ceil_div(forward ? k : c, mma->tile[1]);
     grid.steps = taps * kw_ceil_div(forward ? c : k, step_channels(mma));
@@ -221,6 +222,28 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
     return map;
 }
 
+/* Whether pixels that copies would walk over are those of a matrix's rows, which boxes bring at twice the rate: one tap, stride 1, no
+ * padding. */
+static bool walks_rows(const kw_mma *mma, const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    bool rows = !has_spots(mma, problem) && kw_problem_is_dense(problem);
+    kw_problem_output(out, problem);
+    for (int axis = 0; axis < 3; axis++) {
+        rows &= d->filter[axis] == 1 && d->stride[axis] == 1 && d->pad[axis] == 0 && out[axis] == d->in[axis];
+    }
+    return rows;
+}
+
+/* The map of an image as one of these rows. */
+static void take_rows(kw_map *map, const kw_mma *mma, const kw_problem *problem) {
+    int64_t pixels = problem->conv.n * volume(problem->conv.in), row = map->stride[0];
+    bool tf32 = map->tf32;
+    *map = kw_mma_box_map(map->tensor, mma->dtype, (const int64_t[3]){map->extent[0], pixels, 1}, (const int64_t[2]){row, pixels * row},
+                          (const int32_t[3]){map->box[0], map->box[1], 1});
+    map->tf32 = tf32;
+}
+
 /* A tensor with pixels as rows. */
 static kw_map pixel_rows(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, kw_dtype dtype, int64_t pixels) {
     int64_t channels = tensor == KW_X ? problem->conv.c : problem->conv.k, bytes = (int64_t)kw_dtype_size(dtype);
@@ -249,7 +272,7 @@ static int64_t describe_spots(const kw_mma *mma, const kw_problem *problem, cons
     const int64_t extent[3] = {d->k, positions, cols}, stride[2] = {row, positions * row};
     launch->map[1] = kw_mma_box_map(KW_W, mma->dtype, extent, stride, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, mma->tile[1]});
     launch->map[1].copied = true;
-    kw_launch_params(launch, kw_igemm_params)->spot = spot[0] << 2 * KW_SPOT_BITS | spot[1] << KW_SPOT_BITS | spot[2];
+    kw_launch_params(launch, kw_igemm_params)->pixels = spot[0] << 2 * KW_SPOT_BITS | spot[1] << KW_SPOT_BITS | spot[2];
     return cols * positions;
 }
 
@@ -278,6 +301,10 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
         launch->map[1] = filter_map(mma, mma->dtype, d, mma->tile[1]);
         launch->map[2] = pixel_rows(mma, problem, KW_Y, mma->output, d->n * volume(out));
         break;
+    }
+    if (walks_rows(mma, problem)) {
+        take_rows(&launch->map[problem->op == KW_CONV_BWD_WEIGHT], mma, problem);
+        kw_launch_params(launch, kw_igemm_params)->pixels = 1;
     }
     if (!kw_mma_stores_boxes(mma)) {
         launch->map[2] = (kw_map){0};

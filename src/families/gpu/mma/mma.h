@@ -196,6 +196,7 @@ typedef struct kw_mma_grid {
     int64_t steps;                         /* of a tile, the most that one has */
     int64_t elements;                      /* of the result */
     int64_t row;                           /* elements of a row of it, where rows of tiles are such rows in their order; else 0 */
+    bool uneven;                           /* tiles have other steps than others */
 } kw_mma_grid;
 
 /* Whether counts of tiles are within what the text counts with; and the rule's reason. */

@@ -97,6 +97,23 @@ static division division_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t 
     return division_behind(mma, grid, 0, kw_ceil_div(grid->steps, kw_ceil_div(grid->steps, splits)));
 }
 
+/* Whether a tile's second operand stays in a block's stages, and in how many: where blocks have several tiles of one column each, in hardly
+ * more rounds than before, and the steps of a tile fit. blocks: becomes as many as columns have alike. */
+static int64_t places_kept(const kw_mma *mma, const kw_mma_grid *grid, int64_t *blocks) {
+    bool able = kw_mma_overlaps(mma) && mma->persistent && mma->op != KW_CONV_BWD_WEIGHT && !kw_mma_planes(mma) && !mma->row_groups;
+    if (!able || grid->batches != 1 || grid->uneven || grid->steps < 1 || grid->steps > mma->stages || *blocks < grid->tile_cols) {
+        return 0;
+    }
+    enum { MORE = 32 }; /* one round in so many */
+    int64_t each = *blocks / grid->tile_cols, rounds = kw_ceil_div(grid->tile_rows, each);
+    int64_t before = kw_ceil_div(grid->tile_rows * grid->tile_cols, *blocks);
+    if (rounds < 2 || rounds > before + before / MORE) {
+        return 0;
+    }
+    *blocks = each * grid->tile_cols;
+    return mma->stages / grid->steps * grid->steps;
+}
+
 static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, int64_t resident, kw_launch *launch) {
     kw_work_params *work = kw_launch_params(launch, kw_work_params);
     const division d = division_of(mma, grid, work->units, target, resident);
@@ -107,6 +124,7 @@ static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_ta
     work->to_workspace = workspace ? 1 + d.whole : 0;
     launch->cluster[0] = clusters ? kw_mma_cluster(mma) : 0;
     launch->stage[0].units = mma->persistent ? kw_min(resident, work->units) : work->units;
+    work->places = d.splits > 1 || workspace ? 0 : places_kept(mma, grid, &launch->stage[0].units);
     if (workspace) {
         launch->stages = 2;
         launch->stage[1] = (kw_stage){kw_ceil_div(d.elements, KW_ADD_THREADS), false, KW_ADD_THREADS};
