@@ -171,6 +171,13 @@ local depthwise_weight = {
         { 7, 1, 1, 7, 1 }, { 3, 1, 2, 7, 1 }, { 4, 1, 2, 7, 1 }, { 5, 1, 2, 7, 1 }, { 7, 1, 2, 7, 1 },
     },
 }
+-- The same by pairs of result rows.
+local depthwise_weight_pairs = {
+    { 3, 3, 1, 2, 7 }, { 3, 3, 1, 2, 14 }, { 3, 3, 1, 2, 4 }, { 3, 3, 1, 4, 4 }, { 3, 3, 2, 2, 7 }, { 3, 3, 2, 2, 4 }, { 3, 3, 2, 2, 14 }, { 1, 7, 1, 2, 7 },
+    { 1, 7, 2, 2, 7 }, { 1, 5, 1, 2, 7 }, { 1, 5, 2, 2, 7 }, { 2, 2, 1, 2, 7 }, { 2, 2, 2, 2, 7 }, { 1, 4, 1, 2, 7 }, { 1, 4, 2, 2, 4 },
+    { 1, 6, 1, 2, 7 }, { 1, 6, 2, 2, 8 }, { 3, 3, 3, 2, 7 }, { 1, 5, 3, 2, 7 }, { 1, 2, 1, 2, 7 }, { 1, 1, 1, 2, 7 }, { 3, 1, 1, 4, 2 },
+    { 4, 1, 1, 4, 2 }, { 5, 1, 1, 4, 2 }, { 7, 1, 1, 4, 2 }, { 3, 1, 2, 4, 2 }, { 5, 1, 2, 4, 2 }, { 1, 3, 1, 2, 7 },
+}
 local merged_weight = {
     avx512 = { { 3, 3, 1, 2, 4 }, { 3, 3, 1, 4, 4 }, { 3, 3, 1, 1, 7 }, { 3, 3, 1, 2, 7 }, { 3, 3, 2, 2, 7 }, { 3, 3, 2, 7, 2 }, { 1, 1, 1, 1, 14 } },
     avx2 = { { 3, 3, 1, 1, 4 }, { 3, 3, 2, 1, 4 }, { 1, 1, 1, 1, 8 } },
@@ -230,7 +237,8 @@ return {
             return c.box == 0 and among(list, { c.lanes, c.tile, c.vecs, c.copy, c.merge })
         end,
         ["conv.depthwise_weight"] = function(c, arch)
-            return c.isa == arch.isa[1] and among(depthwise_weight[c.isa], { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+            local list = c.math == "dp" and depthwise_weight_pairs or depthwise_weight[c.isa]
+            return c.isa == arch.isa[1] and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.merged_weight"] = function(c, arch)
             return c.isa == arch.isa[1] and c.group_c == c.group_k and c.group_c >= 4

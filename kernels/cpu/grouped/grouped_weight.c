@@ -1,6 +1,9 @@
 /* grouped_weight.c: weight gradient of convolutions with few channels a group: depthwise and merged groups. Channels last, one vector of
  * output channels at a time; a vector's lanes are output channels, as in grouped.c, and so are indirection buffers and windows.
  *
+ * bf16 by dp: two result rows are multiplied together, with the source rows that a filter row joins to them; a vector has twice as many
+ * channels, whose sums are two vectors (grouped.h).
+ *
  * The sums of a window's taps stay in registers over the tiles that an indirection buffer holds, as many rows as its size allows. A unit
  * (some vectors and a window) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is one
  * of zeros on either side. */
@@ -12,8 +15,15 @@
 #include "cpu/grouped/grouped.h"
 #include "cpu/grouped/grouped_indirection.h"
 
+#ifdef KW_ROW_PAIRS
+#define KW_LOAD_SUM(a, i) kw_vf a##l = kw_load(sums + 2 * (i)*KW_VECTOR), a##h = kw_load(sums + (2 * (i) + 1) * KW_VECTOR);
+#define KW_PUT_SUM(a, i)                                                                                                                   \
+    kw_put(sums + 2 * (i)*KW_VECTOR, a##l);                                                                                                \
+    kw_put(sums + (2 * (i) + 1) * KW_VECTOR, a##h);
+#else
 #define KW_LOAD_SUM(a, i) kw_vf a = kw_load(sums + (i)*KW_VECTOR);
 #define KW_PUT_SUM(a, i) kw_put(sums + (i)*KW_VECTOR, a);
+#endif
 
 /* Adds the products of so many tiles of the indirection buffers to the window's sums. */
 static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 step, char *sums) {
@@ -36,7 +46,8 @@ typedef kw_i32_u element;
 typedef kw_u16_u element;
 #endif
 
-enum { SUMS_BYTES = KW_TAPS_H * KW_TAPS_W * KW_VECTOR }; /* of a vector and an input channel of its groups */
+enum { TAP_BYTES = KW_HALVES * KW_VECTOR };
+enum { SUMS_BYTES = KW_TAPS_H * KW_TAPS_W * TAP_BYTES }; /* of a vector and an input channel of its groups */
 
 /* What a unit sums. */
 typedef struct unit {
@@ -116,7 +127,7 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
 }
 
 static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const char *dst, char *sums) {
-    kw_i64 narrow = j->a->groups * KW_DST_GROUP < KW_LANES;
+    kw_i64 narrow = j->a->groups * KW_DST_GROUP < KW_CHANNELS;
     for (kw_i64 step = 0; !narrow && step < KW_SRC_GROUP; step++)
         kw_tile(j->from, j->to, tiles, src, dst, step, sums + step * SUMS_BYTES);
     for (kw_i64 t = 0; narrow && t < tiles; t++)
@@ -164,6 +175,13 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
     }
 }
 
+/* Where a channel's sum stands among a tap's. */
+#ifdef KW_ROW_PAIRS
+#define SUM_AT(i) ((i) % 8 / 4 * KW_VECTOR + 4 * ((i) / 8 * 4 + (i) % 4))
+#else
+#define SUM_AT(i) (4 * (i))
+#endif
+
 /* The sums of a window into w, where the weights of one output channel are a->filter x a->c apart. Taps that the window before has as
  * well are left to it. */
 static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 source, const char *sums) {
@@ -176,10 +194,14 @@ static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 
         element *to = (element *)a->w + kw_weight_at(a, first, u->window[0], y, x, source);
 #if KW_EPILOGUE /* one by one, and each once: the last vector begins with its neighbour's */
         for (kw_i64 i = vector * KW_CHANNELS - first; i < count; i++)
-            kw_result_lanes(to + i * step, kw_spread(sums + t * KW_VECTOR + 4 * i), kw_place_lanes(kw_place_at(a, a->w, 0, 0), 0, 1));
+            kw_result_lanes(to + i * step, kw_spread(sums + t * TAP_BYTES + SUM_AT(i)), kw_place_lanes(kw_place_at(a, a->w, 0, 0), 0, 1));
 #else
         element converted[KW_CHANNELS];
-        kw_store_x(converted, kw_load(sums + t * KW_VECTOR));
+#ifdef KW_ROW_PAIRS
+        kw_store_pairs((char *)converted, kw_load(sums + t * TAP_BYTES), kw_load(sums + t * TAP_BYTES + KW_VECTOR));
+#else
+        kw_store_x(converted, kw_load(sums + t * TAP_BYTES));
+#endif
         for (kw_i64 i = 0; i < count; i++, to += step)
             *to = converted[i];
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/math.h"
 #include "cpu/dot/args.h"
+#include "problem/tensors/pitch.h"
 
 enum { TILE_M = KW_ISA_AXIS_COUNT, TILE_N, AXIS_COUNT };
 
@@ -23,8 +24,12 @@ static bool dot_tile_in_registers(const kw_rule_case *c) {
     return axis[TILE_M] * axis[TILE_N] + axis[TILE_M] + 1 <= kw_config_isa(c->config)->registers;
 }
 
+/* A single row, or column, whose elements are the matrix's lines lies along the depth too. */
 static bool lies_along_depth(const kw_rule_case *c) {
-    return c->problem->layout == KW_RCR;
+    const kw_problem *p = c->problem;
+    bool row = p->gemm.m == 1 && kw_problem_matrix(p, KW_X).line_step == 1,
+         column = p->gemm.n == 1 && kw_problem_matrix(p, KW_W).line_step == 1;
+    return (p->layout == KW_RCR || p->layout == KW_RRR || row) && (p->layout == KW_RCR || p->layout == KW_CCR || column);
 }
 
 static bool has_a_tile(const kw_rule_case *c) {
@@ -42,7 +47,8 @@ static const kw_rule valid_rules[] = {
 };
 
 static const kw_rule fits_rules[] = {
-    {"along_depth", "both factors must lie along the depth: layout rcr; for others take gemm.tiled", lies_along_depth},
+    {"along_depth", "both factors must lie along the depth: layout rcr, or of a single row or column another; for others take gemm.tiled",
+     lies_along_depth},
     {"whole_tile", "there must be as many rows and columns as a tile has", has_a_tile},
     {"whole_vector", "the depth must fill a vector", depth_is_a_vector},
     {0},
@@ -92,7 +98,7 @@ static void gemm_dot_emit(const kw_config *config, kw_text *text) {
 
 const kw_family kw_family_gemm_dot = {
     .name = "gemm.dot",
-    .summary = "matrix product of few rows or columns by dot products; B is read where it lies, layout rcr",
+    .summary = "matrix product of few rows or columns by dot products; B is read where it lies, along the depth",
     .kind = KW_KIND_CPU,
     .fuses = true,
     .pitched = true,

@@ -197,7 +197,8 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
                         kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     int64_t lanes = kw_config_isa(config)->lanes, pixels = g->tile_h * g->tile_w, taps = g->taps_h * g->taps_w;
-    int64_t element = (int64_t)kw_dtype_size(problem->dtype), vectors = kw_ceil_div(d->g * g->dst, lanes);
+    int64_t channels = kw_grouped_channels(config, g), parts = channels / lanes; /* of a vector of channels, and of its sums */
+    int64_t element = (int64_t)kw_dtype_size(problem->dtype), vectors = kw_ceil_div(d->g * g->dst, channels);
     cut c = cut_of(config, g, problem);
     int64_t cols = columns_of(&c), rows = kw_min(c.height.tiles, kw_max(1, INDIRECTION_BYTES / 8 / (c.words * cols))), tiles = rows * cols;
     int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
@@ -205,15 +206,15 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
     while (block > 1 && kw_ceil_div(vectors, block) * windows < wanted) {
         block = kw_ceil_div(block, 2);
     }
-    int64_t widest = kw_max(kw_max(g->src, g->dst), lanes) * kw_ceil_div(g->src, g->dst) * element;
+    int64_t widest = kw_max(kw_max(g->src, g->dst), channels) * kw_ceil_div(g->src, g->dst) * element;
 
     launch->stages = 1;
     launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows};
     /* The scratch memory holds a unit's sums, too. */
-    int64_t scratch = kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * lanes * 4), KW_LINE), words = tiles * c.words;
+    int64_t scratch = kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * channels * 4), KW_LINE), words = tiles * c.words;
     int64_t sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     int64_t copies = KW_GROUPED_STAGED_BYTES(sources, KW_GROUPED_SOURCE_BYTES(g->src, g->dst, lanes), pixels, lanes);
-    int64_t staged = kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGED_BYTES / copies)) : d->g * g->dst < lanes;
+    int64_t staged = kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGED_BYTES / copies)) : d->g * g->dst < channels;
     *kw_launch_params(launch, kw_grouped_params) = (kw_grouped_params){
         .block_vectors = block,
         .row_tiles = rows,
@@ -228,9 +229,14 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
 
     double summed =
         (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
-    launch->multiply_adds = summed * (double)(vectors * g->src) * (double)(pixels * taps);
+    double products = (double)(pixels * taps);
+    if (parts > 1) { /* a product is of two rows, and of half the channels; making pairs of them takes as long as products */
+        sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
+        products += (double)(pixels + sources);
+    }
+    launch->multiply_adds = summed * (double)(vectors * g->src) * products;
     launch->loads = summed * (double)(vectors * g->src) *
-                    ((double)(sources + pixels) + 2.0 * (double)taps / (double)(kw_grouped_staged(config, g) ? staged : tiles));
+                    ((double)(sources + pixels) + 2.0 * (double)(taps * parts) / (double)(kw_grouped_staged(config, g) ? staged : tiles));
     launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)words;
     if (kw_grouped_staged(config, g)) {
         launch->copied_bytes += summed * (double)(vectors * (sources + pixels)) * 2.0 * 4.0 * (double)lanes;

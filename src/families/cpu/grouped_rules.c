@@ -47,12 +47,14 @@ static bool dp_has_pairs(const kw_rule_case *c) {
 }
 
 static bool gradient_is_fp32(const kw_rule_case *c) {
-    return !uses_dp(c) || !kw_grouped_gradient(c->config);
+    const kw_grouped *g = c->decoded;
+    return !uses_dp(c) || !kw_grouped_gradient(c->config) || (g->src == 1 && g->dst == 1);
 }
 
 static bool dp_has_row_pairs(const kw_rule_case *c) {
     const kw_grouped *g = c->decoded;
-    return !uses_dp(c) || g->src != 1 || (g->taps_h > 1 && g->dst == 1);
+    bool pairs = kw_grouped_gradient(c->config) ? g->tile_h % 2 == 0 : g->taps_h > 1;
+    return !uses_dp(c) || g->src != 1 || (pairs && g->dst == 1);
 }
 
 static bool one_tap_has_no_stride(const kw_rule_case *c) {
@@ -70,6 +72,10 @@ static bool grouped_tile_in_registers(const kw_rule_case *c) {
     const kw_grouped *g = c->decoded;
     bool pairs_rows = kw_grouped_pairs_rows(c->config, g);
     int pixels = g->tile_h * g->tile_w * (pairs_rows ? 2 : 1), spare = g->dst > 1 ? 2 : 1;
+    if (pairs_rows && kw_grouped_gradient(c->config)) { /* sums; results that meet a source column; two rows, which become two pairs */
+        int columns = (g->taps_w + g->stride - 1) / g->stride;
+        return 2 * g->taps_h * g->taps_w + 2 * (columns < g->tile_w ? columns : g->tile_w) + 4 <= kw_config_isa(c->config)->registers;
+    }
     if (pairs_rows) {
         spare = g->taps_h == 2 ? 3 : 4; /* two rows, two pairs; zeros where a row has no partner */
     }
@@ -87,8 +93,11 @@ const kw_rule kw_grouped_valid_rules[] = {
     {"shared_vector", "groups that share a vector need a power of two of source channels, at most as many as result channels",
      groups_share_a_vector},
     {"channel_pairs", "math=dp needs pairs of source channels, or one channel a group", dp_has_pairs},
-    {"weight_math", "the weight gradient multiplies in fp32; it needs math=fma", gradient_is_fp32},
-    {"row_pairs", "math=dp with one source channel pairs filter rows; it needs taps_h above 1 and one channel a group", dp_has_row_pairs},
+    {"weight_math", "the weight gradient of several channels a group multiplies in fp32; it needs math=fma", gradient_is_fp32},
+    {"row_pairs",
+     "math=dp with one source channel pairs filter rows, of the weight gradient result rows; it needs taps_h above 1, there an even "
+     "tile_h, and one channel a group",
+     dp_has_row_pairs},
     {"one_tap", "with taps_h=1 taps_w=1 any stride is served; stride=1 is its name", one_tap_has_no_stride},
     {"bwd_data_tile", "backward data with a stride needs tiles of a multiple of it, where more than one tap is handled at once",
      bwd_data_tile_is_strided},

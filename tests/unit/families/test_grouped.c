@@ -29,8 +29,7 @@ static void what_cannot_be_generated_is_refused_in_words(void **state) {
         {MERGED "group_c=8 group_k=4", "rule shared_vector: "},
         {MERGED "group_c=5 group_k=32", NULL},
         {MERGED_DATA "group_c=8 group_k=4", NULL},
-        {"conv.depthwise_weight conv_bwd_weight bf16 isa=avx512 math=dp tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1",
-         "rule weight_math: "},
+        {"conv.depthwise_weight conv_bwd_weight bf16 isa=avx512 math=dp tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", "rule row_pairs: "},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_config config;

@@ -3,6 +3,7 @@
 #include "families/cpu/emit/grouped_emit.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 int kw_tap_source(bool scatters, int stride, int taps, int pixel, int tap) {
     if (taps == 1) {
@@ -176,8 +177,41 @@ static void emit_row_pairs(writer *w, const kw_config *config) {
     }
 }
 
+/* Loads two rows' vectors as the pairs NAMEl and NAMEh. */
+static void emit_pair(const writer *w, const char *name, const char *tensor, int first, int second) {
+    kw_text_addf(w->text, "        first = kw_load(%s[%d]), second = kw_load(%s[%d]);\n", tensor, first, tensor, second);
+    kw_text_addf(w->text, "        %sl = kw_pair_low(first, second), %sh = kw_pair_high(first, second);\n", name, name);
+}
+
+/* The gradient's pairs are of result rows, each with the source rows that a filter row joins to them. */
+static void emit_gradient_pairs(writer *w) {
+    const kw_grouped *g = w->g;
+    for (int y = 0; y < g->tile_h; y += 2) {
+        kw_text_add(w->text, "        {\n");
+        for (int col = 0, pixel = 0; col < w->cols; col++) {
+            for (; pixel < g->tile_w && pixel * (g->taps_w > 1 ? g->stride : 1) <= col; pixel++) {
+                char name[32];
+                snprintf(name, sizeof name, "b%d_%d", y, pixel);
+                kw_text_addf(w->text, "        kw_vf %sl, %sh;\n", name, name);
+                emit_pair(w, name, "dst + to", y * g->tile_w + pixel, (y + 1) * g->tile_w + pixel);
+            }
+            for (int row = 0; row < g->taps_h && col_used(w, col); row++) {
+                emit_pair(w, "x", "src + from", 1 + row_source(w, y, row) * w->cols + col, 1 + row_source(w, y + 1, row) * w->cols + col);
+                w->half = "l";
+                emit_uses(w, y, row, col);
+                w->half = "h";
+                emit_uses(w, y, row, col);
+            }
+        }
+        kw_text_add(w->text, "        }\n");
+    }
+}
+
 static void emit_steps(writer *w, const kw_config *config) {
-    if (kw_grouped_pairs_rows(config, w->g)) {
+    if (kw_grouped_pairs_rows(config, w->g) && w->gradient) {
+        kw_text_add(w->text, "        kw_vf first, second, xl, xh;\n");
+        emit_gradient_pairs(w);
+    } else if (kw_grouped_pairs_rows(config, w->g)) {
         kw_text_add(w->text, "        kw_vf first, second, xl, xh;\n");
         emit_row_pairs(w, config);
     } else {
@@ -255,7 +289,9 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
     kw_text_addf(text, "#define KW_STAGED %d\n", w.staged);
     int steps = dp && !pairs_rows ? g->src / 2 : g->src;
     kw_text_addf(text, "#define KW_STEPS %d\n#define KW_STEP_VECTORS %d\n", steps, (int)kw_grouped_window_vectors(config, g) / steps);
-    if (pairs_rows) {
+    if (pairs_rows && w.gradient) {
+        kw_text_add(text, "#define KW_ROW_PAIRS 0\n");
+    } else if (pairs_rows) {
         kw_text_addf(text, "#define KW_ROW_PAIRS %d\nstatic const signed char kw_row_pairs[KW_ROW_PAIRS][2] = {", count);
         for (int i = 0; i < count; i++) {
             kw_text_addf(text, "%s{%d, %d}", i ? ", " : "", pairs[i][0], pairs[i][1]);

@@ -44,6 +44,10 @@ static const rule_example gemm_dot_rows[] = {
     {"math_family", "gemm bf16", "math=amx", NULL, NULL},
     {"tile_registers", "gemm fp32", "tile_m=4 tile_n=8", NULL, NULL},
     {"along_depth", "gemm fp32", "", ARCH, "gemm fp32 rrr m2 n8 k32"},
+    {"", "gemm fp32", "tile_n=1", ARCH, "gemm fp32 rrr m2 n1 k32"},
+    {"", "gemm fp32", "tile_m=1", ARCH, "gemm fp32 ccr m1 n8 k32"},
+    {"along_depth", "gemm fp32", "tile_n=1", ARCH, "gemm fp32 rrr m2 n1 k32 ldb3"},
+    {"along_depth", "gemm fp32", "tile_n=1", ARCH, "gemm fp32 crr m2 n1 k32"},
     {"whole_tile", "gemm fp32", "", ARCH, "gemm fp32 rcr m1 n8 k32"},
     {"whole_tile", "gemm fp32", "", ARCH, "gemm fp32 rcr m2 n7 k32"},
     {"whole_vector", "gemm fp32", "", ARCH, "gemm fp32 rcr m2 n8 k15"},
@@ -153,6 +157,13 @@ static const rule_example depthwise_planes_rows[] = {
 };
 
 static const rule_example depthwise_weight_rows[] = {
+    {"", "conv_bwd_weight bf16", "math=dp tile_h=2", ARCH, NULL},
+    {"row_pairs", "conv_bwd_weight bf16", "math=dp", NULL, NULL},
+    {"tile_registers", "conv_bwd_weight bf16", "math=dp tile_h=2 taps_h=2 taps_w=5", NULL, NULL},
+    {0},
+};
+
+static const rule_example merged_weight_rows[] = {
     {"", "conv_bwd_weight bf16", "", ARCH, NULL},
     {"weight_math", "conv_bwd_weight bf16", "math=dp", NULL, NULL},
     {0},
@@ -184,5 +195,7 @@ const rule_examples depthwise_planes_rule_examples = {
     "conv.depthwise_planes", "isa=avx512 math=fma vecs=1 planes=1 taps_h=3 taps_w=3 stride=1", depthwise_planes_rows};
 const rule_examples depthwise_weight_rule_examples = {
     "conv.depthwise_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", depthwise_weight_rows};
+const rule_examples merged_weight_rule_examples = {
+    "conv.merged_weight", "isa=avx512 math=fma tile_h=2 tile_w=4 taps_h=3 taps_w=3 stride=1 group_c=4 group_k=4", merged_weight_rows};
 const rule_examples merged_rule_examples = {
     "conv.merged", "isa=avx512 math=fma tile_h=1 tile_w=14 taps_h=1 taps_w=3 stride=1 group_c=4 group_k=4 block=0", merged_rows};
