@@ -127,6 +127,8 @@ typedef struct kw_conv_dims {
  *     multiplied, so that padding adds nothing to a sum; it stands first, is one of the values of x's type, and leaves v. ZERO_Y, of a
  *     result of int8 or uint8: v + t. (B. Jacob et al., Quantization and Training of Neural Networks for Efficient Integer-Arithmetic-Only
  *     Inference: real value = scale (q - zero point).)
+ *     ZERO_W and ZERO_W_CHANNEL, of w in the same problems, one value and one for each channel: subtracted from each element of w; one of the
+ *     values of w's type; they stand first or behind ZERO_X, and leave v.
  *     BIAS_GRADIENT, of backward weight, leaves v. Its tensor, of fp32 or the problem's type of 16 bits, is written: for each of y's K the
  *     sum of y over images and pixels, which is the gradient of a bias. It stands first.
  *     BETA leaves v. It stands in front of an ADD whose a is 1, which then adds t times the one value of its tensor, read when a plan runs
@@ -152,6 +154,8 @@ typedef enum kw_epilogue_op {
     KW_EPILOGUE_ZERO_Y,
     KW_EPILOGUE_BIAS_GRADIENT,
     KW_EPILOGUE_BETA,
+    KW_EPILOGUE_ZERO_W,
+    KW_EPILOGUE_ZERO_W_CHANNEL,
     KW_EPILOGUE_OP_COUNT
 } kw_epilogue_op;
 

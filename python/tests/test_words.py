@@ -97,8 +97,10 @@ def lines(draw):
     steps = []
     if dtype == "int8" and op in ("gemm", "conv_fwd") and draw(st.integers(0, 2)) == 0:
         steps.append(f"zero_x:{draw(st.sampled_from(['int32', 'int8', 'uint8']))}")
+        if draw(st.booleans()):
+            steps.append(f"{draw(st.sampled_from(['zero_w', 'zero_w_channel']))}:{draw(st.sampled_from(['int32', 'int8', 'uint8']))}")
     names = [s for s in STEPS if op != "conv_bwd_weight" or STEPS[s][0] not in (CHANNEL, ROW)]
-    tensors = len(steps)
+    tensors = len(steps) + ("zero_w" in "".join(steps))  # the sums of x that kernels multiply it by take a place
     for name in draw(st.lists(st.sampled_from(names), max_size=7 - len(steps))):
         if STEPS[name][0] != NONE and tensors == 5:
             continue
@@ -131,6 +133,10 @@ def expected(problem, tensors, steps, extras):
     extras, exact = list(extras), True
     if steps and steps[0].startswith("zero_x"):
         x = x - float(extras.pop(0).reshape(-1)[0])
+        steps = steps[1:]
+    if steps and steps[0].startswith("zero_w"):
+        zero = extras.pop(0).astype("f8").reshape(-1)
+        w = w - zero.reshape((*[1] * (w.ndim - 1), -1) if problem.op == "gemm" or zero.size == 1 else (-1, *[1] * (w.ndim - 1)))
         steps = steps[1:]
     v = np.matmul(x, w) if problem.op == "gemm" else conv(problem, x, w, y)
     channel = (-1,) if problem.op == "gemm" else (1, -1, *[1] * problem.ndim)
@@ -212,7 +218,7 @@ def test_every_word(cpu):
         seen.update(run_one(cpu, data))
 
     draw()
-    wanted = {*READ, *STEPS, *(f"out={t}" for t in TYPES), "zero_x", "zero_y", "fpmath=tf32", "x=uint8", "far padding"}
+    wanted = {*READ, *STEPS, *(f"out={t}" for t in TYPES), "zero_x", "zero_y", "zero_w", "zero_w_channel", "fpmath=tf32", "x=uint8", "far padding"}
     wanted |= set("gemm conv_fwd conv_bwd_data conv_bwd_weight rcr rrr crr ccr nwgc nhwgc ndhwgc ngcw ngchw ngcdhw".split())
     wanted |= set("lda ldb ldc stridea strideb stridec ldxw ldyw ldxh ldyh ldxc ldyc".split())
     assert not sorted(wanted - seen)  # else this shows less than it says

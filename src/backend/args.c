@@ -78,6 +78,11 @@ static void *copy_at(const kw_copy *copy, const kw_launch_memory *memory) {
     return (char *)(copy->packed ? memory->packed : memory->shared) + copy->at;
 }
 
+/* Where only weights are packed there is no workspace, and who reads a copy in it does not run. */
+static bool is_there(const kw_copy *copy, const kw_launch_memory *memory) {
+    return copy->made && (copy->packed ? memory->packed : memory->shared);
+}
+
 static void *turned_tensor(int tensor, const kw_launch_memory *memory) {
     return tensor < KW_TENSOR_COUNT ? memory->tensor[tensor] : (void *)(uintptr_t)memory->extra[tensor - KW_TENSOR_COUNT];
 }
@@ -85,12 +90,12 @@ static void *turned_tensor(int tensor, const kw_launch_memory *memory) {
 void kw_stage_memory(kw_launch_memory *seen, const kw_turning *turning, const kw_launch_memory *memory) {
     *seen = *memory;
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
-        if (turning->copy[i].made) {
+        if (is_there(&turning->copy[i], memory)) {
             seen->tensor[i] = copy_at(&turning->copy[i], memory);
         }
     }
     for (int i = 0; i < KW_EXTRA_MAX; i++) {
-        if (turning->copy[KW_TENSOR_COUNT + i].made) {
+        if (is_there(&turning->copy[KW_TENSOR_COUNT + i], memory)) {
             seen->extra[i] = copy_at(&turning->copy[KW_TENSOR_COUNT + i], memory);
         }
     }

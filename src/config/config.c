@@ -241,6 +241,11 @@ static kw_status check_wants(const kw_config *config, kw_error *err) {
                        "%s: rule zero_x: its kernels multiply x as it is; take the zero point off the problem, or take another family",
                        name);
     }
+    if (kw_epilogue_zero_w(&wants->epilogue) >= 0 && !family->zero_w) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "%s: rule zero_w: its kernels multiply w as it is; take the zero point off the weights, or take another family",
+                       name);
+    }
     if (!kw_epilogue_is_none(&wants->epilogue) && !family->fuses) {
         return kw_fail(err, KW_ILLEGAL, "%s: rule epilogue: its kernels write their sums as they are; take the epilogue off the problem",
                        name);

@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "config/filter_copies.h"
 #include "config/workspace.h"
+#include "config/x_sums.h"
 
 #include "prelude/bias_gradient.h"
 
@@ -48,5 +49,8 @@ void kw_config_launch(const kw_config *config, const kw_problem *problem, const 
     }
     if (!kw_target_is_gpu(target) && kw_filter_order_normal(problem)) {
         kw_filter_copies_add(launch, problem);
+    }
+    if (!kw_target_is_gpu(target) && kw_epilogue_zero_w(&problem->epilogue) >= 0 && !config->family->builtin) {
+        kw_x_sums_add(launch, problem);
     }
 }

@@ -69,6 +69,13 @@ static void explain_bias(kw_explanation_list *explanation, const kw_request *req
     }
 }
 
+static void explain_x_sums(kw_explanation_list *explanation, const kw_choice *choice) {
+    if (choice->launch.turning.x_sums) {
+        kw_explain(explanation, KW_EXPLAIN_PASSES, "%s",
+                   "sums of x, which the zero points of w are multiplied by, are formed in front of the kernel's stages, from x once more");
+    }
+}
+
 static void explain_filter(kw_explanation_list *explanation, const kw_choice *choice, const kw_request *request) {
     const kw_problem *problem = &request->problem;
     if (choice->launch.turning.copy[KW_W].made && kw_filter_order_normal(problem)) {
@@ -96,6 +103,7 @@ static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_
     explain_threads(&choice->explanation, choice, request);
     explain_bias(&choice->explanation, request);
     explain_filter(&choice->explanation, choice, request);
+    explain_x_sums(&choice->explanation, choice);
     made->explanation = choice->explanation;
     made->launch = choice->launch;
     choice->loaded = NULL;

@@ -94,13 +94,24 @@ void kw_epilogue_emit(kw_text *text, const kw_config *config) {
     if (zero) {
         kw_text_addf(text, "#define KW_X_ZERO_OF(a) KW_ZERO_OF_%s((a)->extra[0])\n", kw_dtype_name(zero->dtype));
     }
+    int zero_w = kw_epilogue_zero_w(epilogue);
+    bool taken_off = zero_w >= 0 && config->family->kind == KW_KIND_CPU; /* as results are stored; a GPU's texts take it off w */
+    kw_text_addf(text, "#define KW_W_ZERO %d\n", zero_w >= 0);
+    if (zero_w >= 0) {
+        bool one = epilogue->step[zero_w].op == KW_EPILOGUE_ZERO_W;
+        kw_text_addf(text,
+                     "#define KW_W_ZERO_ONE %d\n#define KW_W_ZERO_AT %d\n#define KW_W_ZERO_WORD(word) word##%s\n#define KW_X_SUMS_AT %d\n",
+                     one, zero_w, kw_dtype_name(epilogue->step[zero_w].dtype), kw_epilogue_tensors(epilogue));
+    }
+    bool bare = kw_epilogue_is_bare(epilogue);
+    kw_text_addf(text, "#define KW_EPILOGUE_WHOLE %d\n", bare && taken_off);
     const kw_epilogue_step *bias = kw_epilogue_bias_gradient(epilogue);
     if (bias) {
         kw_text_addf(text, "#define KW_BIAS_FP32 %d\n", bias->dtype == KW_FP32);
     }
-    kw_text_addf(text, "#define KW_EPILOGUE %d\n#define KW_EPILOGUE_LONG %d\n#define KW_EPILOGUE_PLACED %d\n",
-                 !kw_epilogue_is_bare(epilogue), has_step(epilogue, is_long), has_step(epilogue, is_placed));
-    if (kw_epilogue_is_bare(epilogue)) {
+    kw_text_addf(text, "#define KW_EPILOGUE %d\n#define KW_EPILOGUE_LONG %d\n#define KW_EPILOGUE_PLACED %d\n", !bare || taken_off,
+                 has_step(epilogue, is_long), taken_off || has_step(epilogue, is_placed));
+    if (bare && !taken_off) {
         return;
     }
     int extras = 0;

@@ -236,7 +236,7 @@ static void add_cpu(source_writer *w) {
         kw_text_add(w->text, "#define kw_stage0 kw_weights_stage0\n");
     }
     add_file(w, "prelude/cpu.h");
-    if (!kw_epilogue_is_bare(&config->wants.epilogue)) {
+    if (!kw_epilogue_is_bare_on_cpu(&config->wants.epilogue)) {
         add_file(w, "prelude/epilogue_cpu.h");
     }
     if (config->wants.grouped) {

@@ -4,6 +4,7 @@
 #include "problem/reference.h"
 
 #include "base/math.h"
+#include "problem/epilogue/epilogue.h"
 #include "problem/names/dtype.h"
 #include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
@@ -29,10 +30,10 @@ static const int filter_orders[][MEANINGS] = {
     [KW_FILTER_RSCK] = {DEPTH, HEIGHT, WIDTH, CHANNEL, GROUP, IMAGE},
 };
 
-/* Of the first and the second factor of each product; zero is subtracted from the first, whole ones alone. */
+/* Of the first and the second factor of each product, and what is subtracted from each, of whole ones alone. */
 typedef struct types {
     kw_dtype first, second;
-    double zero;
+    kw_zeros zero;
 } types;
 
 typedef struct operand {
@@ -59,12 +60,12 @@ typedef struct vector {
 } vector;
 
 /* Types are constants wherever this is called, so that the loop holds no test of them. */
-static inline __attribute__((always_inline)) void add_typed(kw_dtype first, kw_dtype second, double zero, sum *total, vector a, vector b,
+static inline __attribute__((always_inline)) void add_typed(kw_dtype first, kw_dtype second, kw_zeros zero, sum *total, vector a, vector b,
                                                             int64_t count) {
     double value = 0, magnitude = 0;
     for (int64_t i = 0; i < count; i++) {
-        double product =
-            (kw_dtype_value(first, a.data, a.start + i * a.stride) - zero) * kw_dtype_value(second, b.data, b.start + i * b.stride);
+        double product = (kw_dtype_value(first, a.data, a.start + i * a.stride) - zero.x) *
+                         (kw_dtype_value(second, b.data, b.start + i * b.stride) - zero.w);
         value += product;
         magnitude += fabs(product);
     }
@@ -76,19 +77,19 @@ static inline __attribute__((always_inline)) void add_typed(kw_dtype first, kw_d
 static void add_products(types of, sum *total, vector a, vector b, int64_t count) {
     switch (of.first) {
     case KW_FP32:
-        add_typed(KW_FP32, KW_FP32, 0, total, a, b, count);
+        add_typed(KW_FP32, KW_FP32, (kw_zeros){0}, total, a, b, count);
         break;
     case KW_BF16:
-        add_typed(KW_BF16, KW_BF16, 0, total, a, b, count);
+        add_typed(KW_BF16, KW_BF16, (kw_zeros){0}, total, a, b, count);
         break;
     case KW_FP16:
-        add_typed(KW_FP16, KW_FP16, 0, total, a, b, count);
+        add_typed(KW_FP16, KW_FP16, (kw_zeros){0}, total, a, b, count);
         break;
     case KW_FP8:
-        add_typed(KW_FP8, KW_FP8, 0, total, a, b, count);
+        add_typed(KW_FP8, KW_FP8, (kw_zeros){0}, total, a, b, count);
         break;
     case KW_BF8:
-        add_typed(KW_BF8, KW_BF8, 0, total, a, b, count);
+        add_typed(KW_BF8, KW_BF8, (kw_zeros){0}, total, a, b, count);
         break;
     case KW_UINT8:
         add_typed(KW_UINT8, KW_INT8, of.zero, total, a, b, count);
@@ -142,18 +143,18 @@ static vector offset_along(const operand *of, const place *from, int meaning) {
     return result;
 }
 
-static types types_of(const kw_problem *problem, double zero) {
+static types types_of(const kw_problem *problem, kw_zeros zero) {
     return (types){problem->mixed ? problem->x_dtype : problem->dtype, problem->dtype, zero};
 }
 
-static convolution make_reference_conv(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], double x_zero) {
+static convolution make_reference_conv(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], kw_zeros zero) {
     const kw_conv_dims *dims = &problem->conv;
     const int *image = image_orders[problem->layout], *filter = filter_orders[kw_filter_order_of(problem)];
     int64_t n = dims->n, g = dims->g, c = dims->c / g, k = dims->k / g, o[3];
     kw_problem_output(o, problem);
     return (convolution){
         .dims = dims,
-        .types = types_of(problem, x_zero),
+        .types = types_of(problem, zero),
         .x = make_operand(tensors[KW_X], image, (place){{n, g, c, dims->in[0], dims->in[1], dims->in[2]}}),
         .w = make_operand(tensors[KW_W], filter, (place){{k, g, c, dims->filter[0], dims->filter[1], dims->filter[2]}}),
         .y = make_operand(tensors[KW_Y], image, (place){{n, g, k, o[0], o[1], o[2]}}),
@@ -260,7 +261,7 @@ static vector matrix_row(const void *data, const kw_matrix *m, bool row_major, i
 }
 
 /* C[b, m, n] = sum over k of A[b, m, k] B[b, k, n]; all layouts have C row-major */
-static sum sum_gemm(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], double x_zero, int64_t index) {
+static sum sum_gemm(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], kw_zeros zero, int64_t index) {
     sum total = {0};
     const kw_gemm_dims *dims = &problem->gemm;
     index = kw_problem_index(problem, KW_Y, index);
@@ -270,22 +271,30 @@ static sum sum_gemm(const kw_problem *problem, const void *const tensors[KW_TENS
     kw_matrix left = kw_problem_matrix(problem, KW_X), right = kw_problem_matrix(problem, KW_W);
     vector a = matrix_row(tensors[KW_X], &left, a_rows, batch, m);
     vector b = matrix_row(tensors[KW_W], &right, !b_rows, batch, n); /* a column of B is a row of its transpose */
-    add_products(types_of(problem, x_zero), &total, a, b, dims->k);
+    add_products(types_of(problem, zero), &total, a, b, dims->k);
     return total;
+}
+
+kw_zeros kw_zeros_of(const kw_problem *problem, const void *const extras[KW_EXTRA_MAX], int64_t index) {
+    int64_t channel = 0, row;
+    if (kw_epilogue_zero_w(&problem->epilogue) >= 0) {
+        kw_result_place(&channel, &row, problem, index);
+    }
+    return (kw_zeros){kw_epilogue_zero_of_x(&problem->epilogue, extras), kw_epilogue_zero_of_w(&problem->epilogue, extras, channel)};
 }
 
 double kw_reference_at(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index, int64_t *products,
                        double *magnitude) {
-    return kw_reference_less_zero(problem, tensors, 0, index, products, magnitude);
+    return kw_reference_less_zero(problem, tensors, (kw_zeros){0}, index, products, magnitude);
 }
 
-double kw_reference_less_zero(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], double x_zero, int64_t index,
+double kw_reference_less_zero(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], kw_zeros zero, int64_t index,
                               int64_t *products, double *magnitude) {
     sum total;
     if (problem->op == KW_GEMM) {
-        total = sum_gemm(problem, tensors, x_zero, index);
+        total = sum_gemm(problem, tensors, zero, index);
     } else {
-        convolution conv = make_reference_conv(problem, tensors, x_zero);
+        convolution conv = make_reference_conv(problem, tensors, zero);
         const operand *written = problem->op == KW_CONV_FWD ? &conv.y : problem->op == KW_CONV_BWD_DATA ? &conv.x : &conv.w;
         place_operand(&conv.x, problem, KW_X);
         place_operand(&conv.y, problem, KW_Y);

@@ -14,8 +14,13 @@ void kw_dtype_store(kw_dtype dtype, void *tensor, int64_t index, double value);
  * number of products summed and magnitude the sum of their absolute values, for error bounds. */
 double kw_reference_at(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index, int64_t *products,
                        double *magnitude);
-/* The same, with x_zero subtracted from each element of x: its zero point, of int8 problems (kw_epilogue_zero_of_x). */
-double kw_reference_less_zero(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], double x_zero, int64_t index,
+/* Zero points of int8 problems: what is subtracted from each element of x, and from those of w that the element's channel has
+ * (kw_epilogue_zero_of_x, kw_epilogue_zero_of_w). The same, with these. */
+typedef struct kw_zeros {
+    double x, w;
+} kw_zeros;
+double kw_reference_less_zero(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], kw_zeros zero, int64_t index,
                               int64_t *products, double *magnitude);
+kw_zeros kw_zeros_of(const kw_problem *problem, const void *const extras[KW_EXTRA_MAX], int64_t index);
 
 #endif

@@ -158,6 +158,10 @@ static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_
         if (dtype == KW_INT8 && op <= KW_CONV_FWD && kw_random_below(&c->random, 2)) {
             draw_zero_point(c, &e, 0, KW_EPILOGUE_ZERO_X);
         }
+        if (dtype == KW_INT8 && op <= KW_CONV_FWD && kw_random_below(&c->random, 2)) {
+            draw_zero_point(c, &e, kw_epilogue_zero_x(&e) != NULL,
+                            kw_random_below(&c->random, 2) ? KW_EPILOGUE_ZERO_W : KW_EPILOGUE_ZERO_W_CHANNEL);
+        }
         if (e.converts && (output == KW_INT8 || output == KW_UINT8) && kw_random_below(&c->random, 2)) {
             draw_zero_point(c, &e, e.count, KW_EPILOGUE_ZERO_Y);
         }

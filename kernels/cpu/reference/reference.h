@@ -39,6 +39,8 @@ typedef struct kw_reference_kernel_run {
 
 /* The zero point of x, 0 where it has none. */
 float kw_reference_kernel_zero(const kw_kernel_args *args);
+/* Takes the zero points of w off so many rows of factor b, whose columns are channels from first on, counted over all groups. */
+void kw_reference_kernel_less_zero_w(kw_reference_kernel_block *block, const kw_kernel_args *args, kw_i64 first, kw_i64 cols, kw_i64 depth);
 
 void kw_reference_kernel_load(float *to, const kw_reference_kernel_run *run);
 /* The same less a zero point. */

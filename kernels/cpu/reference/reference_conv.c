@@ -200,6 +200,7 @@ static void add_tap(kw_reference_kernel_block *block, const job *j, const kw_i64
         kw_reference_kernel_run weights = {j->from, j->args->w, filter + q * j->depth_step, j->column_step, extent.cols};
         gather(block, source, rows, &channels, KW_REFERENCE_DEPTH, j->zero);
         kw_reference_kernel_load_b(block, &weights, j->depth_step, extent.depth);
+        if (!j->backward) kw_reference_kernel_less_zero_w(block, j->args, group * j->cols + col, extent.cols, extent.depth);
         kw_reference_kernel_multiply(block, &extent);
     }
 }
@@ -214,6 +215,7 @@ static void add_tap_depthwise(kw_reference_kernel_block *block, const job *j, co
     kw_reference_kernel_run weights = {j->from, j->args->w, group * taps + tap, taps, count};
     gather(block, source, rows, &channels, KW_REFERENCE_COLS, j->zero);
     kw_reference_kernel_load(block->b, &weights);
+    if (!j->backward) kw_reference_kernel_less_zero_w(block, j->args, group, count, 1);
     kw_reference_kernel_multiply_rows(block, rows, count, j->to == KW_INT32);
 }
 

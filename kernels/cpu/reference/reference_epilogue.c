@@ -26,6 +26,22 @@ float kw_reference_kernel_zero(const kw_kernel_args *args) {
     return given ? load_extra(epilogue->step[0].dtype, args->extra[0], 0) : 0;
 }
 
+void kw_reference_kernel_less_zero_w(kw_reference_kernel_block *block, const kw_kernel_args *args, kw_i64 first, kw_i64 cols,
+                                     kw_i64 depth) {
+    const kw_epilogue *epilogue = args->epilogue;
+    int at = epilogue && epilogue->count && epilogue->step[0].op == KW_EPILOGUE_ZERO_X;
+    const kw_epilogue_step *step = epilogue && epilogue->count > at ? &epilogue->step[at] : NULL;
+    if (!step || (step->op != KW_EPILOGUE_ZERO_W && step->op != KW_EPILOGUE_ZERO_W_CHANNEL)) {
+        return;
+    }
+    for (kw_i64 j = 0; j < cols; j++) {
+        float zero = load_extra(step->dtype, args->extra[at], step->op == KW_EPILOGUE_ZERO_W ? 0 : first + j);
+        for (kw_i64 q = 0; q < depth; q++) {
+            block->b[q * KW_REFERENCE_COLS + j] -= zero;
+        }
+    }
+}
+
 static float step_of(const kw_epilogue_step *step, float v, float t) {
     float a = (float)step->a, b = (float)step->b;
     switch (step->op) {
@@ -58,6 +74,8 @@ static float step_of(const kw_epilogue_step *step, float v, float t) {
     case KW_EPILOGUE_HARDSWISH:
         return v * fminf(fmaxf(v + 3, 0), 6) / 6;
     case KW_EPILOGUE_ZERO_X:
+    case KW_EPILOGUE_ZERO_W:
+    case KW_EPILOGUE_ZERO_W_CHANNEL:
     case KW_EPILOGUE_BIAS_GRADIENT:
     case KW_EPILOGUE_BETA:
     case KW_EPILOGUE_OP_COUNT:
@@ -74,11 +92,13 @@ static kw_i64 extra_place(kw_epilogue_op op, const place *p) {
         return p->element;
     case KW_EPILOGUE_BIAS:
     case KW_EPILOGUE_SCALE_CHANNEL:
+    case KW_EPILOGUE_ZERO_W_CHANNEL:
         return p->channel;
     case KW_EPILOGUE_SCALE_ROW:
         return p->row;
     case KW_EPILOGUE_SCALE:
     case KW_EPILOGUE_ZERO_X:
+    case KW_EPILOGUE_ZERO_W:
     case KW_EPILOGUE_ZERO_Y:
     case KW_EPILOGUE_BETA:
         return 0;

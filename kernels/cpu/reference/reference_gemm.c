@@ -74,6 +74,7 @@ void kw_reference_kernel_gemm(const kw_kernel_args *args, kw_i64 begin, kw_i64 e
             kw_reference_kernel_run b = {from, args->w, b_first, b_rows ? 1 : ldb, extent.cols};
             load_a(block, &a, a_rows ? lda : 1, extent.rows, zero);
             kw_reference_kernel_load_b(block, &b, b_rows ? ldb : 1, extent.depth);
+            kw_reference_kernel_less_zero_w(block, args, (args->ends ? rows.w * n : 0) + n0, extent.cols, extent.depth);
             kw_reference_kernel_multiply(block, &extent);
         }
         /* Sums that an epilogue takes lie densely. */

@@ -15,12 +15,30 @@ KW_DEVICE int reference_zero(const kw_gpu_args *a) {
 #endif
 }
 
-/* Where there is a zero point, a is x. */
-KW_DEVICE kw_sum reference_product(const char *a, kw_i64 i, const char *b, kw_i64 j, int zero) {
+/* Zero points: of x, and of w for a channel. */
+typedef struct reference_zeros {
+    int x, w;
+} reference_zeros;
+
+KW_DEVICE reference_zeros reference_zeros_of(const kw_gpu_args *a, kw_i64 channel) {
+    reference_zeros zero;
+    zero.x = reference_zero(a);
+    zero.w = 0;
+#if KW_W_ZERO
+    const char *tensor = a->extra[KW_W_ZERO_AT];
+    zero.w = KW_W_ZERO_WORD(KW_ZERO_OF_)(tensor + (KW_W_ZERO_ONE ? 0 : channel) * (kw_i64)sizeof(KW_W_ZERO_WORD(KW_ZERO_OF_)(tensor)));
+#else
+    (void)channel;
+#endif
+    return zero;
+}
+
+/* Where there are zero points, a is x and b is w. */
+KW_DEVICE kw_sum reference_product(const char *a, kw_i64 i, const char *b, kw_i64 j, reference_zeros zero) {
 #if KW_X_UNSIGNED
-    return ((int)((const kw_u8 *)a)[i] - zero) * (int)((const kw_i8 *)b)[j];
+    return ((int)((const kw_u8 *)a)[i] - zero.x) * ((int)((const kw_i8 *)b)[j] - zero.w);
 #elif KW_IN == KW_INT8
-    return ((int)((const kw_i8 *)a)[i] - zero) * (int)((const kw_i8 *)b)[j];
+    return ((int)((const kw_i8 *)a)[i] - zero.x) * ((int)((const kw_i8 *)b)[j] - zero.w);
 #else
     (void)zero;
     return kw_element(a, i) * kw_element(b, j);
@@ -48,7 +66,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     kw_i64 lda = a->line_step[0], ldb = a->line_step[1], a_step = a_by_rows ? 1 : lda, b_step = b_by_rows ? ldb : 1;
     kw_i64 i = batch * a->batch_step[0] + (a_by_rows ? row * lda : row), j = weights * a->batch_step[1] + (b_by_rows ? col : col * ldb);
     kw_sum sum = 0;
-    int zero = reference_zero(a);
+    reference_zeros zero = reference_zeros_of(a, (KW_ROW_GROUPS ? weights * a->gn : 0) + col);
     for (kw_i64 k = 0; k < a->gk; k++) {
         sum += reference_product(a->x, i, a->w, j, zero);
         i += a_step;
@@ -147,7 +165,7 @@ KW_DEVICE kw_i64 reference_weight(const kw_gpu_args *a, kw_i64 group, kw_i64 k, 
 
 /* sum plus count products of elements that lie the steps apart. */
 KW_DEVICE kw_sum reference_run(kw_sum sum, const char *a, kw_i64 i, kw_i64 i_step, const char *b, kw_i64 j, kw_i64 j_step, kw_i64 count,
-                               int zero) {
+                               reference_zeros zero) {
     for (; count > 0; count--) {
         sum += reference_product(a, i, b, j, zero);
         i += i_step;
@@ -167,6 +185,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place y = reference_place_of(a, a->out, a->k, index), x = y;
     kw_i64 tap[3], x_step = a->x_step[4], w_step = a->params.w_step[1];
     kw_i64 w = reference_weight(a, y.group, y.channel, 0);
+    reference_zeros zero = reference_zeros_of(a, y.group * a->k + y.channel);
     kw_sum sum = 0;
     x.channel = 0;
     for (tap[0] = 0; tap[0] < a->filter[0]; tap[0]++) {
@@ -176,7 +195,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!reference_source(a, 2, y.at[2], tap[2], &x.at[2])) continue;
                 sum = reference_run(sum, a->x, reference_index(a->x_step, a->c, x), x_step, a->w,
-                                    w + reference_tap(a, tap) * a->params.w_step[2], w_step, a->c, reference_zero(a));
+                                    w + reference_tap(a, tap) * a->params.w_step[2], w_step, a->c, zero);
             }
         }
     }
@@ -194,6 +213,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place x = reference_place_of(a, a->in, a->c, index), y = x;
     kw_i64 tap[3], y_step = a->y_step[4], w_step = a->params.w_step[0];
     kw_i64 w = reference_weight(a, x.group, 0, x.channel);
+    reference_zeros zero = {0, 0};
     kw_sum sum = 0;
     y.channel = 0;
     for (tap[0] = 0; tap[0] < a->filter[0]; tap[0]++) {
@@ -203,7 +223,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             for (tap[2] = 0; tap[2] < a->filter[2]; tap[2]++) {
                 if (!reference_reader(a, 2, x.at[2], tap[2], &y.at[2])) continue;
                 sum = reference_run(sum, a->y, reference_index(a->y_step, a->k, y), y_step, a->w,
-                                    w + reference_tap(a, tap) * a->params.w_step[2], w_step, a->k, 0);
+                                    w + reference_tap(a, tap) * a->params.w_step[2], w_step, a->k, zero);
             }
         }
     }
@@ -222,6 +242,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
     reference_place x, y;
     reference_filter_place w = reference_filter_place_of(a, index);
     const kw_i64 *tap = w.tap;
+    reference_zeros zero = {0, 0};
     kw_i64 end;
     kw_sum sum = 0;
     x.channel = w.c;
@@ -236,7 +257,7 @@ KW_DEVICE kw_sum reference_element(const kw_gpu_args *a, kw_i64 index) {
             for (y.at[1] = 0; y.at[1] < a->out[1]; y.at[1]++) {
                 if (!reference_source(a, 1, y.at[1], tap[1], &x.at[1])) continue;
                 sum = reference_run(sum, a->y, reference_index(a->y_step, a->k, y), y_step, a->x, reference_index(a->x_step, a->c, x),
-                                    x_step, end - y.at[2], 0);
+                                    x_step, end - y.at[2], zero);
             }
         }
     return sum;

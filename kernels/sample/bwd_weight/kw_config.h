@@ -10,6 +10,8 @@
 #define KW_OUT 1
 #define KW_X_UNSIGNED 0
 #define KW_X_ZERO 0
+#define KW_W_ZERO 0
+#define KW_EPILOGUE_WHOLE 0
 #define KW_EPILOGUE 0
 #define KW_EPILOGUE_LONG 0
 #define KW_EPILOGUE_PLACED 0

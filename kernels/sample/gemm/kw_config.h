@@ -10,6 +10,8 @@
 #define KW_OUT 0
 #define KW_X_UNSIGNED 0
 #define KW_X_ZERO 0
+#define KW_W_ZERO 0
+#define KW_EPILOGUE_WHOLE 0
 #define KW_EPILOGUE 1
 #define KW_EPILOGUE_LONG 1
 #define KW_EPILOGUE_PLACED 1

@@ -9,6 +9,7 @@
 #include "backend/cpu/cpu_run.h"
 #include "base/math.h"
 #include "base/os/fork.h"
+#include "problem/epilogue/epilogue.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@ struct kw_bound {
     kw_stage shape[KW_STAGE_MAX];
     kw_turning turning; /* copies of filters; no other ones */
     kw_cpu_filter filter_in, filter_back;
+    kw_cpu_x_sums sums;
+    int32_t sums_into; /* which of the epilogue's tensors they are */
     int32_t stages, threads;
     bool wake;   /* worth waking threads for */
     double work; /* in threads that have work enough */
@@ -145,10 +148,14 @@ static void cpu_unbind_kernel(kw_bound **bound) {
     *bound = NULL;
 }
 
-/* The kernel's own stages, and NULL for those that copy filters. */
+/* The kernel's own stages, and NULL for those that sum x or copy filters. */
 static void place_stages(kw_bound *made, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch) {
     made->turning = launch->turning;
-    for (int i = 0, own = 0; i < launch->stages; i++) {
+    if (made->turning.x_sums) {
+        kw_cpu_x_sums_of(&made->sums, problem);
+        made->sums_into = kw_epilogue_tensors(&problem->epilogue);
+    }
+    for (int i = made->turning.x_sums, own = 0; i < launch->stages; i++) {
         if (i == made->turning.filter_in - 1) {
             kw_cpu_filter_in(&made->filter_in, problem);
         } else if (i == made->turning.filter_back - 1) {
@@ -162,7 +169,7 @@ static void place_stages(kw_bound *made, const kw_kernel *kernel, const kw_probl
 static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch,
                                  kw_bound **bound, kw_error *err) {
     *bound = NULL;
-    int own = launch->stages - (launch->turning.filter_in > 0) - (launch->turning.filter_back > 0);
+    int own = launch->stages - launch->turning.x_sums - (launch->turning.filter_in > 0) - (launch->turning.filter_back > 0);
     for (int i = 0; i < own; i++) {
         if (i >= KW_STAGE_MAX || !kernel->stage[i]) {
             return kw_fail(err, KW_FAILED, "the launch has %d stages and the kernel exports %d; its family and its text disagree", own, i);
@@ -206,11 +213,19 @@ static void run_parts(const kw_bound *bound, const kw_launch_memory *memory, int
     int64_t widest = 1;
     kw_launch_memory seen;
     kw_cpu_filter_run in, back;
-    bool copies = bound->turning.filter_in || bound->turning.filter_back;
+    kw_cpu_x_sums_run sums;
+    bool copies = bound->turning.filter_in || bound->turning.filter_back || bound->turning.x_sums;
     if (copies) {
         kw_stage_memory(&seen, &bound->turning, memory);
         point_filter(&in, &bound->filter_in, memory, &seen);
         point_filter(&back, &bound->filter_back, &seen, memory);
+    }
+    work.sums = &sums;
+    work.sums_stages = parts & KW_RUN_REST ? bound->turning.x_sums : 0;
+    if (work.sums_stages) {
+        sums = (kw_cpu_x_sums_run){.what = &bound->sums, .x = memory->tensor[KW_X], .zero = memory->extra[0]};
+        sums.rows = (int32_t *)(uintptr_t)seen.extra[bound->sums_into];
+        sums.pixels = (int32_t *)(void *)((char *)memory->shared + bound->turning.x_sums_at);
     }
     work.args = bound->args;
     kw_args_point(&work.args, copies ? &seen : memory);

@@ -29,6 +29,8 @@ static void do_piece(void *user, const kw_cpu_piece *p) {
         int64_t start = work->share_ns ? kw_clock_thread_ns() : 0;
         if (work->stage[p->stage]) {
             work->stage[p->stage](&work->args, begin, end, own);
+        } else if (p->stage < work->sums_stages) {
+            kw_cpu_x_sums_do(work->sums, p->stage, begin, end);
         } else {
             kw_cpu_filter_copy(work->filter[p->stage], begin, end);
         }

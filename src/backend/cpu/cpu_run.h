@@ -5,6 +5,7 @@
 #include "backend/backend.h"
 #include "backend/cpu/cpu_filter.h"
 #include "backend/cpu/cpu_pool.h"
+#include "backend/cpu/cpu_x_sums.h"
 
 #include "prelude/kernel_abi.h"
 
@@ -20,8 +21,10 @@ typedef struct kw_cpu_threads {
 /* The stages of one launch, in order; threads takes part in each. */
 typedef struct kw_cpu_work {
     kw_kernel_args args;
-    kw_kernel_stage *stage[KW_STAGE_MAX];          /* NULL: the stage copies */
+    kw_kernel_stage *stage[KW_STAGE_MAX];          /* NULL: the stage sums x or copies */
     const kw_cpu_filter_run *filter[KW_STAGE_MAX]; /* what, there */
+    const kw_cpu_x_sums_run *sums;                 /* of the first stages, so many */
+    int32_t sums_stages;
     int64_t units[KW_STAGE_MAX];
     int32_t stages;
     char *thread_memory;

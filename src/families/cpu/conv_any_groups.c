@@ -62,6 +62,7 @@ const kw_family kw_family_conv_any_groups = {
     .kind = KW_KIND_CPU,
     .fuses = true,
     .quantized = true,
+    .zero_w = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,

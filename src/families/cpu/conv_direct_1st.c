@@ -53,6 +53,7 @@ const kw_family kw_family_conv_direct_1st = {
     .fuses = true,
     .first_text = true,
     .quantized = true,
+    .zero_w = true,
     .tiles = true,
     .ops = 1u << KW_CONV_FWD,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,

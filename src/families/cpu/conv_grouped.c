@@ -117,6 +117,7 @@ const kw_family kw_family_conv_depthwise = {
     .kernel = "cpu/grouped/grouped.c",
     .dtypes = FLOATS | 1 << KW_INT8,
     .quantized = true,
+    .zero_w = true,
     .short_sums = true,
     GROUPED_FAMILY(depthwise_axes),
 };
@@ -143,6 +144,7 @@ const kw_family kw_family_conv_merged = {
     .kernel = "cpu/grouped/grouped.c",
     .dtypes = FLOATS | 1 << KW_INT8,
     .quantized = true,
+    .zero_w = true,
     .short_sums = true,
     GROUPED_FAMILY(merged_axes),
 };

@@ -141,6 +141,7 @@ const kw_family kw_family_conv_pointwise = {
     .fuses = true,
     .first_text = true,
     .quantized = true,
+    .zero_w = true,
     .tiles = true,
     .pitched = true,
     .pitched_text = true,

@@ -10,7 +10,7 @@ enum { SPARE_PIXELS = 128, SPARE_CHANNELS = 128 };
 #define MOST_ELEMENTS 281474976710656.0 /* 2^48: 1 PiB of fp32, for each of 2^10 threads */
 
 static bool first_is_bare(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_LAST || kw_epilogue_is_bare(&c->problem->epilogue);
+    return c->problem->layout == KW_CHANNELS_LAST || kw_epilogue_is_bare_on_cpu(&c->problem->epilogue);
 }
 
 static bool walks_are_few(const kw_rule_case *c) {

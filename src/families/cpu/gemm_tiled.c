@@ -189,6 +189,7 @@ const kw_family kw_family_gemm_tiled = {
     .kind = KW_KIND_CPU,
     .fuses = true,
     .quantized = true,
+    .zero_w = true,
     .tiles = true,
     .pitched = true,
     .row_groups = true,

@@ -337,8 +337,8 @@ kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, con
         int64_t products = 0, index = expected->index ? expected->index[i] : (int64_t)i;
         kw_epilogue_value sum = {0};
         owner_of(&own, problem, memory, ends, index);
-        double x_zero = kw_epilogue_zero_of_x(&own.problem.epilogue, own.memory.extra);
-        sum.value = kw_reference_less_zero(&own.problem, own.memory.tensor, x_zero, index - own.begin, &products, &sum.magnitude);
+        kw_zeros zero = kw_zeros_of(&own.problem, own.memory.extra, index - own.begin);
+        sum.value = kw_reference_less_zero(&own.problem, own.memory.tensor, zero, index - own.begin, &products, &sum.magnitude);
         sum.bound = fill->exact || is_whole(problem->dtype) ? 0 : kw_sum_bound(products, sum.magnitude);
         expect_element(expected, i, &own, &sum, fill->exact);
         expected->nonzero += expected->value[i] != 0;

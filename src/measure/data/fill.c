@@ -36,7 +36,7 @@ static double variance_of_range(int32_t a) {
     return (a + 1.0) * (2.0 * a + 1.0) / 6.0;
 }
 
-/* Zero points of x are so far at most from the middle of its values. */
+/* Zero points are so far at most from the middle of its values. */
 enum { ZERO_MOST = 16 };
 
 /* The same of an input as it is multiplied: of uint8 1 + a is added to each, which makes it 1..2a + 1. */
@@ -44,11 +44,17 @@ static double square_of_input(const kw_problem *problem, kw_tensor tensor, int32
     if (tensor == KW_X && kw_epilogue_zero_x(&problem->epilogue)) {
         return variance_of_range(a) + ZERO_MOST * ZERO_MOST / 3.0;
     }
+    if (tensor == KW_W && kw_epilogue_zero_w(&problem->epilogue) >= 0) {
+        return variance_of_range(a) + ZERO_MOST * ZERO_MOST / 3.0;
+    }
     return variance_of_range(a) + (kw_problem_dtype(problem, tensor) == KW_UINT8 ? (a + 1.0) * (a + 1.0) : 0);
 }
 
 static double most_of_input(const kw_problem *problem, kw_tensor tensor, int32_t a) {
     if (tensor == KW_X && kw_epilogue_zero_x(&problem->epilogue)) {
+        return a + ZERO_MOST;
+    }
+    if (tensor == KW_W && kw_epilogue_zero_w(&problem->epilogue) >= 0) {
         return a + ZERO_MOST;
     }
     return kw_problem_dtype(problem, tensor) == KW_UINT8 ? 2.0 * a + 1 : a;
@@ -82,11 +88,12 @@ static kw_tensor first_input(const kw_problem *problem) {
 /* a, b: ranges of the first input and of the second, whose type is the problem's. */
 static bool stays_exact(const kw_problem *problem, double products, int32_t a, int32_t b) {
     kw_tensor first = first_input(problem);
-    if (products * most_of_input(problem, first, a) * b > exact_limit(problem)) {
+    kw_tensor second = first == KW_X && kw_problem_result(problem) == KW_Y ? KW_W : KW_Y;
+    if (products * most_of_input(problem, first, a) * most_of_input(problem, second, b) > exact_limit(problem)) {
         return false;
     }
     kw_dtype output = kw_problem_dtype(problem, kw_problem_result(problem));
-    double sigma = sqrt(products * square_of_input(problem, first, a) * variance_of_range(b));
+    double sigma = sqrt(products * square_of_input(problem, first, a) * square_of_input(problem, second, b));
     bool scaled = first_scale(problem) >= 0;
     return output == KW_FP16               ? 8 * sigma <= 65504
            : output == KW_INT8 && !scaled  ? 3 * sigma <= 127
@@ -186,6 +193,8 @@ void kw_fill_extra(const kw_fill *fill, const kw_problem *problem, int step, voi
             bool is_unsigned = problem->mixed || of->dtype == KW_UINT8;
             value = problem->mixed ? 1 + fill->range[KW_X] + sign * (value - 1) : is_unsigned ? value : sign * value;
             value = fmax(value, is_unsigned ? 0 : INT8_MIN);
+        } else if (step == kw_epilogue_zero_w(&problem->epilogue)) {
+            value = of->dtype == KW_UINT8 ? value : sign * value;
         } else if (of->op == KW_EPILOGUE_ZERO_Y) { /* above 0, so that not most of uint8's results end there */
             value = 2 * value;
         } else if (scales) {

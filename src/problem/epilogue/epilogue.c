@@ -30,11 +30,13 @@ static const kw_epilogue_info infos[KW_EPILOGUE_OP_COUNT] = {
     [KW_EPILOGUE_ZERO_Y] = {"zero_y", KW_EXTRA_ONE, true, 0, {0, 0}, "v + t", KW_INT32},
     [KW_EPILOGUE_BIAS_GRADIENT] = {"bias_gradient", KW_EXTRA_CHANNEL, true, 0, {0, 0}, "t[channel] is the sum of y", KW_FP32},
     [KW_EPILOGUE_BETA] = {"beta", KW_EXTRA_ONE, false, 0, {0, 0}, "the next step adds t times its tensor", KW_FP32},
+    [KW_EPILOGUE_ZERO_W] = {"zero_w", KW_EXTRA_ONE, true, 0, {0, 0}, "t is subtracted from w", KW_INT32},
+    [KW_EPILOGUE_ZERO_W_CHANNEL] = {"zero_w_channel", KW_EXTRA_CHANNEL, true, 0, {0, 0}, "t[channel] is subtracted from w", KW_INT32},
 };
 
 static const char names[] =
     "add bias multiply scale scale_channel scale_row relu clamp leaky_relu sigmoid tanh silu gelu gelu_tanh hardswish "
-    "zero_x zero_y bias_gradient beta";
+    "zero_x zero_y bias_gradient beta zero_w zero_w_channel";
 
 const char *kw_epilogue_names(void) {
     return names;
@@ -52,6 +54,23 @@ const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue) {
     return epilogue->count && epilogue->step[0].op == KW_EPILOGUE_ZERO_X ? &epilogue->step[0] : NULL;
 }
 
+static bool is_zero_w(const kw_epilogue_step *step) {
+    return step->op == KW_EPILOGUE_ZERO_W || step->op == KW_EPILOGUE_ZERO_W_CHANNEL;
+}
+
+int kw_epilogue_zero_w(const kw_epilogue *epilogue) {
+    int at = kw_epilogue_zero_x(epilogue) != NULL;
+    return epilogue->count > at && is_zero_w(&epilogue->step[at]) ? at : -1;
+}
+
+int kw_epilogue_tensors(const kw_epilogue *epilogue) {
+    int count = 0;
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        count += kw_epilogue_step_has_tensor(&epilogue->step[i]);
+    }
+    return count;
+}
+
 const kw_epilogue_step *kw_epilogue_bias_gradient(const kw_epilogue *epilogue) {
     return epilogue->count && epilogue->step[0].op == KW_EPILOGUE_BIAS_GRADIENT ? &epilogue->step[0] : NULL;
 }
@@ -61,16 +80,30 @@ bool kw_epilogue_has_beta(const kw_epilogue *epilogue, int32_t step) {
 }
 
 bool kw_epilogue_step_is_silent(const kw_epilogue_step *step) {
-    return step->op == KW_EPILOGUE_ZERO_X || step->op == KW_EPILOGUE_BIAS_GRADIENT || step->op == KW_EPILOGUE_BETA;
+    return step->op == KW_EPILOGUE_ZERO_X || step->op == KW_EPILOGUE_BIAS_GRADIENT || step->op == KW_EPILOGUE_BETA || is_zero_w(step);
 }
 
 bool kw_epilogue_is_bare(const kw_epilogue *epilogue) {
-    return !epilogue->converts && (!epilogue->count || (epilogue->count == 1 && kw_epilogue_step_is_silent(&epilogue->step[0])));
+    bool bare = !epilogue->converts;
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        bare &= kw_epilogue_step_is_silent(&epilogue->step[i]);
+    }
+    return bare;
+}
+
+bool kw_epilogue_is_bare_on_cpu(const kw_epilogue *epilogue) {
+    return kw_epilogue_is_bare(epilogue) && kw_epilogue_zero_w(epilogue) < 0;
 }
 
 double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]) {
     const kw_epilogue_step *step = kw_epilogue_zero_x(epilogue);
     return step ? kw_dtype_load(step->dtype, extras[0], 0) : 0;
+}
+
+double kw_epilogue_zero_of_w(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX], int64_t channel) {
+    int at = kw_epilogue_zero_w(epilogue);
+    bool one = at >= 0 && epilogue->step[at].op == KW_EPILOGUE_ZERO_W;
+    return at < 0 ? 0 : kw_dtype_load(epilogue->step[at].dtype, extras[at], one ? 0 : channel);
 }
 
 void kw_epilogue_normalize(kw_epilogue *to, const kw_epilogue *from) {
@@ -250,10 +283,23 @@ static kw_status check_zero_points(const kw_epilogue *epilogue, kw_op op, kw_dty
         if (x && i) {
             return kw_fail(err, KW_ILLEGAL, "problem: zero_x is step %d of the epilogue; it stands first, once", (int)i + 1);
         }
+        bool w = is_zero_w(step);
+        if (w && (dtype != KW_INT8 || (op != KW_GEMM && op != KW_CONV_FWD))) {
+            return kw_fail(err, KW_ILLEGAL, "problem: step %s is for gemm and conv_fwd of int8, not for %s of %s; leave it out",
+                           infos[step->op].name, kw_op_name(op), kw_dtype_name(dtype));
+        }
+        if (w && i != kw_epilogue_zero_w(epilogue)) {
+            return kw_fail(err, KW_ILLEGAL, "problem: %s is step %d of the epilogue; it stands first or behind zero_x, once",
+                           infos[step->op].name, (int)i + 1);
+        }
+        if (w && kw_epilogue_tensors(epilogue) == KW_EXTRA_MAX) {
+            return kw_fail(err, KW_ILLEGAL, "problem: the epilogue's steps read %d tensors; with %s they read at most %d", KW_EXTRA_MAX,
+                           infos[step->op].name, KW_EXTRA_MAX - 1);
+        }
         if (y && !(epilogue->converts && (epilogue->output == KW_INT8 || epilogue->output == KW_UINT8))) {
             return kw_fail(err, KW_ILLEGAL, "problem: step zero_y is for results of int8 or uint8; add out=int8 or out=uint8");
         }
-        if ((x || y) && step->dtype != KW_INT8 && step->dtype != KW_UINT8 && step->dtype != KW_INT32) {
+        if ((x || y || w) && step->dtype != KW_INT8 && step->dtype != KW_UINT8 && step->dtype != KW_INT32) {
             return kw_fail(err, KW_ILLEGAL, "problem: the tensor of step %s is %s; use int32, int8 or uint8", infos[step->op].name,
                            kw_dtype_name(step->dtype));
         }
@@ -384,7 +430,9 @@ double kw_epilogue_step_value(const kw_epilogue_step *step, double v, double t) 
         return v * 0.5 * (1 + tanh(0.7978845608028654 * (v + 0.044715 * v * v * v)));
     case KW_EPILOGUE_HARDSWISH:
         return v * fmin(fmax(v + 3, 0), 6) / 6;
-    case KW_EPILOGUE_ZERO_X:        /* it is in the sums */
+    case KW_EPILOGUE_ZERO_X: /* these are in the sums */
+    case KW_EPILOGUE_ZERO_W:
+    case KW_EPILOGUE_ZERO_W_CHANNEL:
     case KW_EPILOGUE_BIAS_GRADIENT: /* it is beside them */
     case KW_EPILOGUE_BETA:          /* it is in the next step */
     case KW_EPILOGUE_OP_COUNT:

@@ -22,12 +22,19 @@ typedef struct kw_epilogue_info {
 
 const kw_epilogue_info *kw_epilogue_info_of(kw_epilogue_op op);
 
-/* Whether it says nothing; whether sums are written as they are, though zero_x may have entered them, or bias_gradient stand beside them. */
+/* Whether it says nothing; whether sums are written as they are, though zero points may have entered them, or bias_gradient stand beside them. */
 bool kw_epilogue_is_none(const kw_epilogue *epilogue);
 bool kw_epilogue_is_bare(const kw_epilogue *epilogue);
+/* Bare, and nothing is taken off the sums for zero points of w, as CPUs do where they store. */
+bool kw_epilogue_is_bare_on_cpu(const kw_epilogue *epilogue);
 /* Its step zero_x, which is the first and has the first tensor; NULL: it has none. The tensor's value, 0 without one. */
 const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue);
 double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]);
+/* The number of its step zero_w or zero_w_channel, and of that one's tensor: 0 or, behind zero_x, 1; -1: it has none. The value that is
+ * subtracted from w for a channel. What kernels of a CPU take off for it, sums of x, has the place behind the last of its tensors. */
+int kw_epilogue_zero_w(const kw_epilogue *epilogue);
+double kw_epilogue_zero_of_w(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX], int64_t channel);
+int kw_epilogue_tensors(const kw_epilogue *epilogue);
 /* Its step bias_gradient, which is the first and whose tensor, the first, is written; NULL: it has none. */
 const kw_epilogue_step *kw_epilogue_bias_gradient(const kw_epilogue *epilogue);
 /* Whether the step's tensor is multiplied by that of the step before it. */

@@ -155,19 +155,25 @@ static kw_status take_scales(kw_problem *problem, kw_word text, bool behind, kw_
     return status;
 }
 
-/* "src:common:5+dst:common:-3*", whose numbers are a run's: in front (false) that of the source, behind (true) that of the destination. */
-static kw_status take_zero_points(kw_problem *problem, kw_word text, bool behind, kw_error *err) {
+/* "src:common:5+wei:per_oc+dst:common:-3*", whose numbers are a run's: in front (behind false) those of the source, then of the weights, whatever
+ * their order in the text; behind those of the destination. */
+static kw_status take_zero_points(kw_problem *problem, kw_word text, const char *of, kw_error *err) {
     kw_scan scan = {text.at, text.at + text.size};
     kw_word word, arg, policy;
     kw_status status = KW_OK;
     while (!status && next_argument(&scan, &word, &arg, &policy, "common")) {
-        bool result = kw_word_is(arg, "dst");
-        if ((!result && !kw_word_is(arg, "src")) || !kw_word_is(policy, "common")) {
-            return kw_fail(err, KW_ILLEGAL, "benchdnn line: zero point \"%.*s\" has no counterpart here; use src or dst with common",
+        bool result = kw_word_is(arg, "dst"), weights = kw_word_is(arg, "wei"), channel = weights && kw_word_is(policy, "per_oc");
+        if ((!result && !weights && !kw_word_is(arg, "src")) || (!channel && !kw_word_is(policy, "common"))) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "benchdnn line: zero point \"%.*s\" has no counterpart here; use src, wei or dst with common, wei with per_oc",
                            KW_WORD(word));
         }
-        if (result == behind) {
-            status = kw_import_step(problem, result ? KW_EPILOGUE_ZERO_Y : KW_EPILOGUE_ZERO_X, KW_INT32, 0, 0, err);
+        if (kw_word_is(arg, of)) {
+            kw_epilogue_op op = result    ? KW_EPILOGUE_ZERO_Y
+                                : channel ? KW_EPILOGUE_ZERO_W_CHANNEL
+                                : weights ? KW_EPILOGUE_ZERO_W
+                                          : KW_EPILOGUE_ZERO_X;
+            status = kw_import_step(problem, op, KW_INT32, 0, 0, err);
         }
     }
     return status;
@@ -176,7 +182,8 @@ static kw_status take_zero_points(kw_problem *problem, kw_word text, bool behind
 kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *said, kw_error *err) {
     bool gradient = said->bias && problem->op == KW_CONV_BWD_WEIGHT;
     kw_status status = gradient ? kw_import_step(problem, KW_EPILOGUE_BIAS_GRADIENT, said->bias_dtype, 0, 0, err) : KW_OK;
-    status = status || !said->zero_points.at ? status : take_zero_points(problem, said->zero_points, false, err);
+    status = status || !said->zero_points.at ? status : take_zero_points(problem, said->zero_points, "src", err);
+    status = status || !said->zero_points.at ? status : take_zero_points(problem, said->zero_points, "wei", err);
     status = status || !said->scales.at ? status : take_scales(problem, said->scales, false, err);
     if (!status && said->bias && !gradient) {
         status = kw_import_step(problem, KW_EPILOGUE_BIAS, said->bias_dtype, 0, 0, err);
@@ -187,5 +194,5 @@ kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *s
         status = take_post_op(problem, word, err);
     }
     status = status || !said->scales.at ? status : take_scales(problem, said->scales, true, err);
-    return status || !said->zero_points.at ? status : take_zero_points(problem, said->zero_points, true, err);
+    return status || !said->zero_points.at ? status : take_zero_points(problem, said->zero_points, "dst", err);
 }

@@ -341,6 +341,7 @@ static void words_of_a_problem_are_checked(void **state) {
         {GOOD " epilogue=relu", "rule epilogue:", KW_ILLEGAL},
         {GOOD " out=fp16", "rule epilogue:", KW_ILLEGAL},
         {GOOD " epilogue=zero_x", "rule zero_x:", KW_ILLEGAL},
+        {"test.plain gemm int8 epilogue=zero_w", "rule zero_w:", KW_ILLEGAL},
         {GOOD " pitched=1", "rule pitched:", KW_ILLEGAL},
         {"test.turning conv_fwd bf16 fpmath=tf32", "rule fpmath: its kernels of bf16", KW_ILLEGAL},
         {"test.turning conv_fwd fp32 fpmath=bf16", "fpmath takes tf32", KW_MALFORMED},

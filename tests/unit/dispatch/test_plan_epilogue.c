@@ -137,8 +137,7 @@ static void compare(const run *r, const void *const extras[KW_EXTRA_MAX], const 
             assert_true(!memcmp((const char *)result_of(r) + (size_t)i * kw_dtype_size(dtype), "\xff\xff\xff\xff", kw_dtype_size(dtype)));
             continue; /* a gap, which stays as it was */
         }
-        kw_epilogue_value v = {
-            .value = kw_reference_less_zero(&r->problem, all, kw_epilogue_zero_of_x(&r->problem.epilogue, extras), i, NULL, NULL)};
+        kw_epilogue_value v = {.value = kw_reference_less_zero(&r->problem, all, kw_zeros_of(&r->problem, extras, i), i, NULL, NULL)};
         kw_epilogue_apply(&v, &r->problem, extras, i);
         kw_dtype_store(dtype, rounded, 0, v.value);
         double expected = kw_dtype_load(dtype, rounded, 0), got = kw_dtype_load(dtype, result_of(r), i);
@@ -167,6 +166,11 @@ static const char *const problems[] = {
     "gemm int8 m19 n23 k29 out=int8 epilogue=zero_x+scale_channel+bias+zero_y:int8",
     "conv_fwd int8 n2 c6 k8 i9x7 f3x3 p1x1 x=uint8 out=uint8 epilogue=zero_x:uint8+bias+zero_y",
     "conv_fwd int8 nchw n2 g2 c6 k8 i9x7 f3x3 p2x1 epilogue=zero_x:int8",
+    "gemm int8 m19 n23 k29 epilogue=zero_w",
+    "gemm int8 crr b2 m19 n23 k29 x=uint8 lda31 out=uint8 epilogue=zero_x:uint8+zero_w_channel:int8+scale_channel+zero_y",
+    "conv_fwd int8 n2 g2 c6 k8 i9x7 f3x3 s2 p1 x=uint8 epilogue=zero_x:uint8+zero_w_channel",
+    "conv_fwd int8 n2 c6 k8 i9x7 f3x3 p1x1 filter=kcrs out=int8 epilogue=zero_w:int8+scale",
+    "conv_fwd int8 nchw n2 g6 c6 k6 i9x7 f3x3 p1x1 ldxh8 epilogue=zero_w_channel:uint8",
     "conv_fwd fp32 n2 g2 c6 k8 i9x7 f3x3 p1x1 epilogue=bias+add+relu",
     "conv_fwd fp32 n2 c6 k8 i9x7 f3x3 p1x1 ldxw11 ldyw13 ldyh101 ldyn1000",
     "conv_fwd bf16 n2 g2 c6 k8 i9x7 f3x3 s2x2 p1x1 ldxw8 ldxh70 ldyw9 epilogue=bias+add+relu",

@@ -17,18 +17,22 @@ static void a_statement_a_step(void **state) {
     static const struct {
         const char *config, *text;
     } rows[] = {
-        {POINTWISE, "#define KW_X_ZERO 0\n#define KW_EPILOGUE 0\n#define KW_EPILOGUE_LONG 0\n#define KW_EPILOGUE_PLACED 0\n"},
-        {POINTWISE " out=int8", "#define KW_X_ZERO 0\n#define KW_EPILOGUE 1\n#define KW_EPILOGUE_LONG 0\n#define KW_EPILOGUE_PLACED 0\n"
+        {POINTWISE, "#define KW_X_ZERO 0\n#define KW_W_ZERO 0\n#define KW_EPILOGUE_WHOLE 0\n#define KW_EPILOGUE 0\n#define "
+                    "KW_EPILOGUE_LONG 0\n#define KW_EPILOGUE_PLACED 0\n"},
+        {POINTWISE " out=int8", "#define KW_X_ZERO 0\n#define KW_W_ZERO 0\n#define KW_EPILOGUE_WHOLE 0\n#define KW_EPILOGUE 1\n#define "
+                                "KW_EPILOGUE_LONG 0\n#define KW_EPILOGUE_PLACED 0\n"
                                 "#define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL)\n"},
         {POINTWISE " epilogue=scale:fp32,add:bf16:0.5,multiply:int8,clamp:-1:6",
-         "#define KW_X_ZERO 0\n#define KW_EPILOGUE 1\n#define KW_EPILOGUE_LONG 0\n#define KW_EPILOGUE_PLACED 0\n"
+         "#define KW_X_ZERO 0\n#define KW_W_ZERO 0\n#define KW_EPILOGUE_WHOLE 0\n#define KW_EPILOGUE 1\n#define KW_EPILOGUE_LONG "
+         "0\n#define KW_EPILOGUE_PLACED 0\n"
          "#define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL) \\\n"
          "    v = v * ONE(fp32, 0); \\\n"
          "    v = v + 0.5f * ALL(bf16, 1); \\\n"
          "    v = v * ALL(int8, 2); \\\n"
          "    v = F(clamp)(v, -1.0f, 6.0f);\n"},
         {POINTWISE " epilogue=gelu,bias:fp16,scale_row:int32",
-         "#define KW_X_ZERO 0\n#define KW_EPILOGUE 1\n#define KW_EPILOGUE_LONG 1\n#define KW_EPILOGUE_PLACED 1\n"
+         "#define KW_X_ZERO 0\n#define KW_W_ZERO 0\n#define KW_EPILOGUE_WHOLE 0\n#define KW_EPILOGUE 1\n#define KW_EPILOGUE_LONG "
+         "1\n#define KW_EPILOGUE_PLACED 1\n"
          "#define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL) \\\n"
          "    v = F(gelu)(v); \\\n"
          "    v = v + CHANNEL(fp16, 0); \\\n"

@@ -31,6 +31,8 @@ static void text_says_what_was_read(void **state) {
          "gemm int8 rcr b1 m2 n3 k4 out=int8 epilogue=scale_channel:fp32+add:int8+scale_row:fp32"},
         {"gemm fp32 fpmath=tf32 m2 n3 k4 epilogue=relu", "gemm fp32 rcr b1 m2 n3 k4 fpmath=tf32 epilogue=relu"},
         {"gemm int8 x=u8 m2 n3 k4", "gemm int8 rcr b1 m2 n3 k4 x=uint8"},
+        {"gemm int8 m2 n3 k4 epilogue=zero_x:u8+zero_w_channel:s8", "gemm int8 rcr b1 m2 n3 k4 epilogue=zero_x:uint8+zero_w_channel:int8"},
+        {"gemm int8 m2 n3 k4 epilogue=zero_w", "gemm int8 rcr b1 m2 n3 k4 epilogue=zero_w:int32"},
         {"gemm int8 m2 n3 k4 out=s8 epilogue=zero_x+scale+zero_y:s8",
          "gemm int8 rcr b1 m2 n3 k4 out=int8 epilogue=zero_x:int32+scale:fp32+zero_y:int8"},
         {"gemm int8 x=int8 m2 n3 k4", "gemm int8 rcr b1 m2 n3 k4"},
@@ -104,6 +106,13 @@ static void bad_text_is_refused(void **state) {
         {GEMM " epilogue=zero_y", "add out=int8 or out=uint8"},
         {"gemm int8 m4 n4 k4 epilogue=relu+zero_x", "zero_x is step 2 of the epilogue"},
         {"gemm int8 m4 n4 k4 epilogue=zero_x+zero_x", "it stands first, once"},
+        {GEMM " epilogue=zero_w", "step zero_w is for gemm and conv_fwd of int8, not for gemm of bf16"},
+        {"conv_bwd_data int8 n1 c8 k8 i9x9 f3x3 epilogue=zero_w_channel", "not for conv_bwd_data of int8"},
+        {"gemm int8 m4 n4 k4 epilogue=zero_w+zero_x", "zero_x is step 2 of the epilogue"},
+        {"gemm int8 m4 n4 k4 epilogue=relu+zero_w", "zero_w is step 2 of the epilogue; it stands first or behind zero_x, once"},
+        {"gemm int8 m4 n4 k4 epilogue=zero_x+zero_w+zero_w_channel", "zero_w_channel is step 3 of the epilogue"},
+        {"gemm int8 m4 n4 k4 epilogue=zero_w_channel:bf16", "use int32, int8 or uint8"},
+        {"gemm int8 m4 n4 k4 epilogue=zero_w+add+add+add+add+add", "read 6 tensors; with zero_w they read at most 5"},
         {"gemm int8 m4 n4 k4 epilogue=zero_x:fp32", "use int32, int8 or uint8"},
         {"gemm int8 m4 n4 k4 out=fp32 epilogue=zero_y", "add out=int8 or out=uint8"},
         {"conv_bwd_data int8 n1 c8 k8 i9x9 f3x3 epilogue=zero_x", "not for conv_bwd_data of int8"},
@@ -239,6 +248,8 @@ static void steps_mean_what_the_header_says(void **state) {
         {{KW_EPILOGUE_ZERO_Y, KW_INT32, 0, 0}, 3, -4, -1},
         {{KW_EPILOGUE_BIAS_GRADIENT, KW_FP32, 0, 0}, 3, 4, 3},
         {{KW_EPILOGUE_BETA, KW_FP32, 0, 0}, 3, 4, 3},
+        {{KW_EPILOGUE_ZERO_W, KW_INT32, 0, 0}, 3, 4, 3},
+        {{KW_EPILOGUE_ZERO_W_CHANNEL, KW_INT32, 0, 0}, 3, 4, 3},
     };
     bool seen[KW_EPILOGUE_OP_COUNT] = {false};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -96,7 +96,7 @@ static void scatter_gemm(const kw_problem *p, data *all) {
 }
 
 /* Small integers, so that sums are exact in any order. */
-static data make_data(const kw_problem *problem, double x_zero, uint64_t *random) {
+static data make_data(const kw_problem *problem, kw_zeros zero, uint64_t *random) {
     data all = {0};
     kw_tensor result = kw_problem_result(problem);
     for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
@@ -109,7 +109,9 @@ static data make_data(const kw_problem *problem, double x_zero, uint64_t *random
         for (int64_t i = 0; i < count && tensor != result; i++) {
             all.tensor[tensor][i] = (double)random_between(random, -4, 4);
             kw_dtype_store(dtype, all.stored[tensor], i, all.tensor[tensor][i] * (dtype == KW_UINT8 ? -50 : 1));
-            all.tensor[tensor][i] = kw_dtype_load(dtype, all.stored[tensor], i) - (tensor == KW_X ? x_zero : 0); /* of uint8 0 to 200 */
+            all.tensor[tensor][i] = kw_dtype_load(dtype, all.stored[tensor], i) - (tensor == KW_X   ? zero.x
+                                                                                   : tensor == KW_W ? zero.w
+                                                                                                    : 0); /* of uint8 0 to 200 */
         }
     }
     all.products = calloc((size_t)all.elements[result], sizeof(int64_t));
@@ -133,8 +135,9 @@ static void reference_is_the_definition(void **state) {
     uint64_t random = 8;
     for (int i = 0; i < 1600; i++) {
         kw_problem problem = random_problem(&random, (kw_op)(i % KW_OP_COUNT), 6);
-        double x_zero = problem.dtype == KW_INT8 && problem.op <= KW_CONV_FWD ? (double)random_between(&random, -3, 3) : 0;
-        data all = make_data(&problem, x_zero, &random);
+        bool shifts = problem.dtype == KW_INT8 && problem.op <= KW_CONV_FWD;
+        kw_zeros zero = {shifts ? (double)random_between(&random, -3, 3) : 0, shifts ? (double)random_between(&random, -3, 3) : 0};
+        data all = make_data(&problem, zero, &random);
         if (problem.op == KW_GEMM) {
             scatter_gemm(&problem, &all);
         } else {
@@ -146,7 +149,7 @@ static void reference_is_the_definition(void **state) {
         int64_t products_of_all = 0;
         for (int64_t j = 0; j < all.elements[result]; j++) {
             int64_t products = -1;
-            double magnitude = -1, value = kw_reference_less_zero(&problem, tensors, x_zero, j, &products, &magnitude);
+            double magnitude = -1, value = kw_reference_less_zero(&problem, tensors, zero, j, &products, &magnitude);
             if (value != all.tensor[result][j] || products != all.products[j] || magnitude != all.magnitude[j]) {
                 char text[KW_PROBLEM_TEXT_MAX];
                 kw_problem_print(text, sizeof text, &problem);
@@ -156,7 +159,7 @@ static void reference_is_the_definition(void **state) {
             products_of_all += products;
         }
         assert_int_equal(2 * products_of_all, kw_problem_flops(&problem));
-        assert_true(x_zero != 0 || kw_reference_at(&problem, tensors, 0, NULL, NULL) == all.tensor[result][0]);
+        assert_true(zero.x != 0 || zero.w != 0 || kw_reference_at(&problem, tensors, 0, NULL, NULL) == all.tensor[result][0]);
         drop_data(&all);
     }
 }

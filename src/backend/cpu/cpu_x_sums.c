@@ -1,0 +1,152 @@
+/* cpu_x_sums.c: sums of x over channels, then over the taps of a filter. Where channels lie side by side each pixel's are added 16 bytes at a time
+ * (psadbw); where pixels do, channel after channel is added to the unit's pixels. */
+#include "backend/cpu/cpu_x_sums.h"
+
+#include "base/math.h"
+#include "problem/epilogue/epilogue.h"
+#include "problem/reference.h"
+#include "problem/tensors/pitch.h"
+
+#include <string.h>
+#if defined __SSE2__
+#include <emmintrin.h>
+#endif
+
+void kw_cpu_x_sums_of(kw_cpu_x_sums *s, const kw_problem *problem) {
+    const kw_epilogue_step *zero = kw_epilogue_zero_x(&problem->epilogue);
+    *s = (kw_cpu_x_sums){.groups = 1, .is_unsigned = problem->mixed, .windows = kw_x_sums_have_windows(problem), .shifted = zero};
+    s->zero_type = zero ? zero->dtype : KW_INT32;
+    for (int axis = 0; axis < 3; axis++) {
+        s->in[axis] = s->out[axis] = 1;
+    }
+    if (problem->op == KW_GEMM) {
+        kw_matrix a = kw_problem_matrix(problem, KW_X);
+        bool by_rows = problem->layout == KW_RCR || problem->layout == KW_RRR;
+        s->images = problem->gemm.batch;
+        s->in[2] = s->out[2] = problem->gemm.m;
+        s->channels = problem->gemm.k;
+        s->step[0] = a.batch_step;
+        s->step[3] = by_rows ? a.line_step : 1;
+        s->step[4] = by_rows ? 1 : a.line_step;
+        return;
+    }
+    const kw_conv_dims *d = &problem->conv;
+    s->images = d->n;
+    s->groups = d->g;
+    s->channels = d->c / d->g;
+    kw_problem_steps(s->step, problem, KW_X);
+    kw_problem_output(s->out, problem);
+    for (int axis = 0; axis < 3; axis++) {
+        s->in[axis] = d->in[axis];
+        s->filter[axis] = d->filter[axis];
+        s->stride[axis] = d->stride[axis];
+        s->pad[axis] = d->pad[axis];
+        s->dilation[axis] = d->dilation[axis];
+    }
+}
+
+/* Of bytes as they are, where int8 has its sign bit turned: 128 more each. */
+static int32_t sum_bytes(const unsigned char *x, int64_t count, unsigned char turned) {
+    int64_t i = 0;
+    int32_t sum = 0;
+#if defined __SSE2__
+    __m128i total = _mm_setzero_si128(), none = total, sign = _mm_set1_epi8((char)turned);
+    for (; i + 16 <= count; i += 16) {
+        total = _mm_add_epi64(total, _mm_sad_epu8(_mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(x + i)), sign), none));
+    }
+    sum = (int32_t)(_mm_cvtsi128_si32(total) + _mm_cvtsi128_si32(_mm_srli_si128(total, 8)));
+#endif
+    for (; i < count; i++) {
+        sum += x[i] ^ turned;
+    }
+    return sum;
+}
+
+/* The pixels of a unit: where their first channels lie. */
+static void list_pixels(int64_t at[KW_X_SUMS_ROWS], const kw_cpu_x_sums *s, int64_t first, int64_t count) {
+    for (int64_t i = 0; i < count; i++) {
+        int64_t rest = first + i, place = 0;
+        for (int axis = 2; axis >= 0; axis--) {
+            place += rest % s->in[axis] * s->step[1 + axis];
+            rest /= s->in[axis];
+        }
+        at[i] = place + rest * s->step[0];
+    }
+}
+
+static void sum_channels(const kw_cpu_x_sums_run *run, int64_t unit) {
+    const kw_cpu_x_sums *s = run->what;
+    int64_t pixels = s->images * s->in[0] * s->in[1] * s->in[2], first = unit * KW_X_SUMS_ROWS, at[KW_X_SUMS_ROWS];
+    int64_t count = kw_min(pixels - first, KW_X_SUMS_ROWS);
+    unsigned char turned = s->is_unsigned ? 0 : 128;
+    int32_t zero = s->shifted ? (int32_t)kw_dtype_load(s->zero_type, run->zero, 0) : 0;
+    int32_t less = (int32_t)s->channels * (zero + turned), *to = (s->windows ? run->pixels : run->rows) + first * s->groups;
+    list_pixels(at, s, first, count);
+    bool side_by_side = at[count - 1] - at[0] == count - 1;
+    for (int64_t g = 0; g < s->groups; g++) {
+        const unsigned char *x = (const unsigned char *)run->x + g * s->channels * s->step[4];
+        if (s->step[4] == 1 && !(side_by_side && s->channels == 1)) {
+            for (int64_t i = 0; i < count; i++) {
+                to[i * s->groups + g] = sum_bytes(x + at[i], s->channels, turned) - less;
+            }
+            continue;
+        }
+        int32_t sum[KW_X_SUMS_ROWS] = {0};
+        for (int64_t c = 0; c < s->channels; c++, x += s->step[4]) {
+            for (int64_t i = 0; side_by_side && i < count; i++) {
+                sum[i] += x[at[0] + i] ^ turned;
+            }
+            for (int64_t i = 0; !side_by_side && i < count; i++) {
+                sum[i] += x[at[i]] ^ turned;
+            }
+        }
+        for (int64_t i = 0; i < count; i++) {
+            to[i * s->groups + g] = sum[i] - less;
+        }
+    }
+}
+
+/* The taps t of an axis whose place in x, out * stride - pad + t * dilation, is inside: first .. end - 1. */
+static void find_taps(int64_t *first, int64_t *end, const kw_cpu_x_sums *s, int axis, int64_t out) {
+    int64_t start = out * s->stride[axis] - s->pad[axis], step = s->dilation[axis];
+    *first = start < 0 ? kw_ceil_div(-start, step) : 0;
+    *end = start >= s->in[axis] ? 0 : kw_min(s->filter[axis], kw_ceil_div(s->in[axis] - start, step));
+}
+
+static void sum_taps(const kw_cpu_x_sums_run *run, int64_t row) {
+    const kw_cpu_x_sums *s = run->what;
+    int64_t rest = row, first[3], end[3], out[3], groups = s->groups;
+    int32_t *to = run->rows + row * groups;
+    for (int axis = 2; axis >= 0; axis--) {
+        out[axis] = rest % s->out[axis];
+        rest /= s->out[axis];
+        find_taps(&first[axis], &end[axis], s, axis, out[axis]);
+    }
+    memset(to, 0, (size_t)groups * sizeof *to);
+    for (int64_t d = first[0]; d < end[0]; d++) {
+        int64_t plane = rest * s->in[0] + out[0] * s->stride[0] - s->pad[0] + d * s->dilation[0];
+        for (int64_t h = first[1]; h < end[1]; h++) {
+            int64_t line = plane * s->in[1] + out[1] * s->stride[1] - s->pad[1] + h * s->dilation[1];
+            for (int64_t w = first[2]; w < end[2]; w++) {
+                const int32_t *from = run->pixels + (line * s->in[2] + out[2] * s->stride[2] - s->pad[2] + w * s->dilation[2]) * groups;
+                for (int64_t g = 0; g < groups; g++) {
+                    to[g] += from[g];
+                }
+            }
+        }
+    }
+}
+
+void kw_cpu_x_sums_do(const kw_cpu_x_sums_run *run, int stage, int64_t begin, int64_t end) {
+    const kw_cpu_x_sums *s = run->what;
+    int64_t rows = s->images * s->out[0] * s->out[1] * s->out[2];
+    if (stage) {
+        for (int64_t row = begin * KW_X_SUMS_ROWS; row < kw_min(rows, end * KW_X_SUMS_ROWS); row++) {
+            sum_taps(run, row);
+        }
+        return;
+    }
+    for (int64_t unit = begin; unit < end; unit++) {
+        sum_channels(run, unit);
+    }
+}
