@@ -6,9 +6,9 @@
 
 typedef struct kw_igemm_params {
     KW_WORK_PARAMS
-    kw_i64 pixels; /* with split_image=1, positions of the result's first axis that a piece of the image has; with KW_SPOTS, pixels of a spot
-                      along each axis, KW_SPOT_BITS of them from the outermost on; else, of pipe=cooperative and pingpong, 1: pixels are brought
-                      as rows of a matrix */
+    /* With split_image=1, positions of the result's first axis that a piece of the image has; with KW_SPOTS, pixels of a spot along each axis,
+     * KW_SPOT_BITS of them from the outermost on; else, of pipe=cooperative and pingpong, 1: pixels are brought as rows of a matrix. */
+    kw_i64 pixels;
 } kw_igemm_params;
 
 KW_PARAMS_FIT(kw_igemm_params);
