@@ -79,5 +79,6 @@ static __attribute__((noinline)) void kw_played_dot(int c, int a, int b) {
 #define KW_AMX_END() (kw_played.palette = 0, __builtin_memset(kw_played.rows, 0, sizeof kw_played.rows))
 #define KW_AMX_ZERO(t) kw_played_zero(t);
 #define KW_AMX_LOAD(t, p, step) kw_played_load(t, p, step);
+#define KW_AMX_PASS KW_AMX_LOAD
 #define KW_AMX_STORE(t, p, step) kw_played_store(t, p, step);
 #define KW_AMX_DOT(c, a, b) kw_played_dot(c, a, b);

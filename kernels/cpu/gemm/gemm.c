@@ -19,6 +19,7 @@
 #include "kw_config.h"
 
 #define KW_TILE_HALF KW_DP
+#define KW_TILE_PASSES 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
 #include "cpu/lib/tile.h"
 #include "cpu/lib/transpose.h"
@@ -143,6 +144,17 @@ KW_INLINE kw_i64 even_tiles(kw_i64 rows) {
     return KW_TILE_FEWER && tiles * (KW_TILE_COLS - 1) <= rows ? tiles : 0;
 }
 
+/* Where the depth is met in slices, each tile asks for its share of the next slice's weights. */
+static void expect_weights(const kw_kernel_args *a, const product *p, const chunk *h, kw_i64 k, kw_i64 step, kw_tile_job *job) {
+    kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth), slice = a->params.slice, next = step + slice;
+    if (next >= h->step_end) next = h->step, k++;
+    kw_i64 lines = k < h->k_end ? kw_min(slice, h->step_end - next) * KW_STEP_BYTES / KW_LINE : 0;
+    kw_i64 tiles = (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS,
+           chunks = tiles * KW_AMX_CHUNKS(kw_min(slice, h->step_end - step));
+    job->next = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + KW_HEAD_BYTES + next * KW_STEP_BYTES;
+    job->next_lines = (lines + chunks - 1) / chunks;
+}
+
 static void multiply_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *memory) {
     static const kw_run whole_depth = {0, 0};
     kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth);
@@ -160,6 +172,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
             job.w = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
             job.more = step > 0, job.rest = kw_min(step + slice, h->step_end) < steps;
             job.spill = memory + (k - h->k) * block_spill;
+            if (slice < steps) expect_weights(a, p, h, k, step, &job);
             kw_i64 tiles = h->direct == h->first || h->direct == h->last ? even_tiles(h->last - h->first) : 0;
             for (kw_i64 row = h->first; row < h->last; row += job.cols, job.spill += spill, tiles--) {
                 int direct = row < h->direct;
@@ -174,6 +187,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 job.at = kw_place_steps(job.at, 1, 0);
                 job.cols = tiles > 0 ? (h->last - row + tiles - 1) / tiles : kw_min(KW_TILE_COLS, h->last - row);
                 kw_tile(&job);
+                job.next += job.next_lines * KW_AMX_CHUNKS(job.steps) * KW_LINE;
             }
         }
     }

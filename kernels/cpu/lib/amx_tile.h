@@ -16,7 +16,12 @@ static void kw_tiles_end(void) { KW_AMX_END(); }
 
 #define KW_AMX_CLEAR(pixels, v, t) KW_AMX_ZERO(t)
 #define KW_AMX_RELOAD(pixels, v, t) KW_AMX_LOAD(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
+/* KW_TILE_PASSES: no other tile reads these pixels before weights that should stay in the first-level cache are done with. */
+#if KW_TILE_PASSES
+#define KW_AMX_SOURCE(pixels, t) KW_AMX_PASS(t, src + (pixels)*KW_AMX_ROWS * step, step)
+#else
 #define KW_AMX_SOURCE(pixels, t) KW_AMX_LOAD(t, src + (pixels)*KW_AMX_ROWS * step, step)
+#endif
 #define KW_AMX_WEIGHTS(v, t) KW_AMX_LOAD(t, w + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_SPILL(pixels, v, t) KW_AMX_STORE(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_RESULT(pixels, v, t) KW_AMX_STORE(t, job->out + (pixels)*KW_AMX_ROWS * job->out_pixel + (v)*KW_VECTOR, job->out_pixel)
@@ -36,6 +41,13 @@ KW_INLINE void kw_amx_fetch_ahead(const char *from, kw_i64 step) {
         __builtin_prefetch(from);
 }
 
+/* A chunk's part of the weights that come next: from beyond the second-level cache into it. */
+KW_INLINE const char *kw_amx_fetch_weights(const kw_tile_job *job, const char *from) {
+    for (kw_i64 line = job->next_lines; line > 0; line--, from += KW_LINE)
+        __builtin_prefetch(from, 0, 2);
+    return from;
+}
+
 #define KW_AMX_SUM_RUNS(EACH_SUM, CHUNK)                                                                                                   \
     if (job->more || KW_X_ZERO) {                                                                                                          \
         EACH_SUM(KW_AMX_RELOAD)                                                                                                            \
@@ -46,6 +58,7 @@ KW_INLINE void kw_amx_fetch_ahead(const char *from, kw_i64 step) {
         const char *src = job->src + run->src, *w = job->w + run->w + KW_HEAD_BYTES, *ahead = job->ahead;                                  \
         for (kw_i64 i = chunks; i; i--, src += 4 * chunk, w += chunk * KW_STEP_BYTES, ahead += 4 * chunk) {                                \
             CHUNK(KW_AMX_SOURCE, KW_AMX_WEIGHTS, KW_AMX_DOT)                                                                               \
+            next = kw_amx_fetch_weights(job, next);                                                                                        \
             kw_amx_fetch_ahead(ahead, step);                                                                                               \
         }                                                                                                                                  \
     }
@@ -70,6 +83,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #endif
     kw_i64 step = job->src_pixel, weights_step = KW_STEP_BYTES, chunk = KW_AMX_CHUNK(job->steps), chunks = KW_AMX_CHUNKS(job->steps);
     int whole = kw_tile_whole(job);
+    const char *next = job->next;
     if (!job->rest) kw_amx_expect_results(job);
 #if KW_AMX_PART
     if (job->cols <= KW_AMX_ROWS) {

@@ -45,13 +45,13 @@ static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw
     return kw_ceil_div(tiles, chunks) * tile;
 }
 
-/* Steps of a slice: a block's weights take half of the first-level cache. */
+/* Steps of a slice: a block's weights take three quarters of the first-level cache, through which rows only pass. */
 static int64_t slice_steps(const kw_tile_work *work, int64_t steps, const kw_target *target) {
     if (!work->amx) {
         return steps;
     }
     int64_t chunk = KW_AMX_CHUNK(steps), chunks = KW_AMX_CHUNKS(steps);
-    int64_t most = kw_max(target->l1 / 2 / (chunk * KW_TILE_STEP_BYTES(work->block)), 1), slices = kw_ceil_div(chunks, most);
+    int64_t most = kw_max(target->l1 * 3 / 4 / (chunk * KW_TILE_STEP_BYTES(work->block)), 1), slices = kw_ceil_div(chunks, most);
     return kw_ceil_div(chunks, slices) * chunk;
 }
 
