@@ -14,11 +14,12 @@ local published = {
     { 5, 1, "16x16", "1x4", 8, 8, 8 }, { 5, 1, "28x28", "4x4", 8, 8, 8 }, { 5, 1, "32x32", "4x4", 4, 8, 8 },
 }
 
--- Of our own, for each filter and stride: tile, sub, vec_in, vec_out; as many planes as the lanes hold at a time. Of configs that a model takes for
--- equal the first is chosen: those of wide loads stand before their like.
+-- Of our own, for each filter and stride: tile, sub, vec_in, vec_out; as many planes as the lanes hold at a time, or so many times that. Of
+-- configs that a model takes for equal the first is chosen: those of wide loads stand before their like.
 local own = {
     first = {
         { "8x8", "2x2", 1, 1 }, { "8x8", "4x4", 1, 1 }, { "16x16", "4x4", 1, 1 }, { "16x16", "4x4", 4, 4 }, { "16x32", "4x4", 8, 4 },
+        { "28x28", "7x4", 4, 4, 4 }, { "14x28", "7x4", 4, 4 }, { "14x14", "7x2", 2, 2 }, { "14x56", "7x8", 8, 8 },
     },
     last = {
         { "4x4", "4x4", 1, 1 }, { "4x4", "4x4", 8, 1 }, { "4x8", "4x4", 8, 2 }, { "8x8", "4x4", 8, 2 }, { "4x4", "4x4", 4, 1 }, { "4x8", "4x4", 4, 2 }, { "8x8", "4x4", 4, 2 }, { "8x8", "2x4", 4, 4 },
@@ -71,13 +72,13 @@ local function add_lines(out, lanes, order)
 end
 
 -- More: axes that the points have besides; of the list of their order, all rows.
-local function add_tiles(out, lanes, order, filter, stride, more)
+local function add_tiles(out, op, lanes, order, filter, stride, more)
     for _, row in ipairs(own[order]) do
         local th, tw = numbers(row[1])
         local sh, sw = numbers(row[2])
         local p = {
             tile_h = th, tile_w = tw, sub_h = sh, sub_w = sw, vec_in = row[3], vec_out = row[4], order = order,
-            batch = lanes // subtiles(th, tw, sh, sw) * (order == "last" and row[4] or 1),
+            batch = lanes // subtiles(th, tw, sh, sw) * (order == "last" and row[4] or 1) * (op ~= "conv_bwd_weight" and row[5] or 1),
         }
         p.ndim, p.dilation, p.filter_d, p.stride_d, p.pad_d = more.ndim, more.dilation, more.filter_d, more.stride_d, more.pad_d
         add(out, filter, stride, p)
@@ -85,11 +86,11 @@ local function add_tiles(out, lanes, order, filter, stride, more)
 end
 
 -- Volumes, and dilated planes.
-local function add_others(out, lanes, order)
+local function add_others(out, op, lanes, order)
     for _, strides in ipairs(volumes) do
-        add_tiles(out, lanes, order, 3, strides[2], { ndim = 3, filter_d = 3, stride_d = strides[1], pad_d = 1 })
+        add_tiles(out, op, lanes, order, 3, strides[2], { ndim = 3, filter_d = 3, stride_d = strides[1], pad_d = 1 })
     end
-    add_tiles(out, lanes, order, 3, 1, { dilation = 2 })
+    add_tiles(out, op, lanes, order, 3, 1, { dilation = 2 })
     add_lines(out, lanes, order)
 end
 
@@ -101,12 +102,12 @@ local function points(arch, op, dtype)
     for _, order in ipairs({ "first", "last" }) do
         for filter = 3, 7, 2 do
             for stride = 1, 2 do
-                add_tiles(out, lanes, order, filter, stride, {})
+                add_tiles(out, op, lanes, order, filter, stride, {})
             end
         end
     end
     for _, order in ipairs({ "first", "last" }) do
-        add_others(out, lanes, order)
+        add_others(out, op, lanes, order)
     end
     return out
 end

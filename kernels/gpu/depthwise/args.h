@@ -64,9 +64,17 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 #define KW_ROW_READ KW_MIN(KW_VEC_IN, 4)            /* columns of a row that a lane reads from shared memory together */
 #define KW_READ (KW_FIRST ? KW_ROW_READ : KW_Y_RUN) /* from shared memory to registers */
 
+/* order=first: where tiles begin at whole runs of the source, rows of shared memory begin at a run of the image, too, so that runs are stored
+ * as they are loaded; the source's first column is then KW_SHIFT behind the row's, and KW_SKIP behind a lane's first read. */
+#define KW_RUNS_WHOLE (KW_FIRST && KW_IN_RUN > 1 && KW_MOVED(KW_TILE_W) % KW_IN_RUN == 0)
+#define KW_LOW KW_LOW_OF(KW_EXTENT, KW_STRIDE, KW_PAD)
+#define KW_SHIFT (KW_RUNS_WHOLE ? KW_LOW & (KW_IN_RUN - 1) : 0)
+#define KW_SKIP (KW_SHIFT % KW_READ)
 /* Rows are wide enough for the last lane's last read, whose columns behind the source are in no sum. */
-#define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)
-#define KW_ROW (KW_FIRST ? KW_CEIL((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_READ_COLS, KW_READ) * KW_READ : KW_SRC_W)
+#define KW_READ_COLS (KW_FIRST ? KW_CEIL(KW_SKIP + KW_SPAN_W, KW_READ) * KW_READ : KW_SPAN_W)
+#define KW_ROW_WHOLE (KW_RUNS_WHOLE ? KW_IN_RUN : KW_READ)
+#define KW_ROW                                                                                                                             \
+    (KW_FIRST ? KW_CEIL((KW_SUBS_W - 1) * KW_MOVED(KW_SUB_W) + KW_SHIFT - KW_SKIP + KW_READ_COLS, KW_ROW_WHOLE) * KW_ROW_WHOLE : KW_SRC_W)
 /* Runs of 16 bytes of channels-last tensors are copied without registers, where the architecture can; then so are those of y. A wave's
  * copies fill its lanes, the last ones behind what is needed. */
 #define KW_PLANE_RUNS KW_MAX(KW_PLANES / KW_IN_RUN, 1)
@@ -77,7 +85,8 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 #define KW_FILTERS_BYTES (KW_COPIES && !KW_WEIGHT ? KW_COPIED(KW_PLANES * KW_FILTER_D * KW_TAPS * KW_BYTES) : 0)
 #define KW_TILES_BYTES                                                                                                                     \
     ((KW_SRC_BYTES + KW_Y_BYTES) * (KW_COPIES && KW_WEIGHT ? 2 : 1) + KW_FILTERS_BYTES) /* of a tile, and of the next one */
-#define KW_OUT_STAGED (KW_FIRST && !KW_WEIGHT && KW_OUT_RUN > 1) /* results pass shared memory, so that they leave it in runs of columns */
+/* Results pass shared memory, so that they leave it in runs of columns, where a lane's own are not such runs. */
+#define KW_OUT_STAGED (KW_FIRST && !KW_WEIGHT && KW_OUT_RUN > 1 && (KW_SUB_W % KW_OUT_RUN || KW_TILE_W % KW_OUT_RUN))
 #define KW_STAGED_BYTES (KW_OUT_STAGED ? KW_PLANES * KW_TILE_H * KW_TILE_W * KW_OUT_BYTES : 0)
 #define KW_LANES_BYTES (KW_WEIGHT ? KW_TAPS * KW_LANE_PLANES * KW_WAVE * 4 : 0)
 #define KW_LDS_BYTES KW_MAX(KW_TILES_BYTES, KW_MAX(KW_STAGED_BYTES, KW_LANES_BYTES))

@@ -37,7 +37,6 @@ KW_DEVICE kw_wave_coord kw_wave_coord_of(int lane) {
     return wave_coord;
 }
 
-#define KW_LOW KW_LOW_OF(KW_EXTENT, KW_STRIDE, KW_PAD)
 #define KW_LOW_H KW_LOW_OF(KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H)
 #define KW_READS(pixel, tap) KW_READS_OF(pixel, tap, KW_EXTENT, KW_STRIDE, KW_PAD)
 #define KW_READS_H(pixel, tap) KW_READS_OF(pixel, tap, KW_EXTENT_H, KW_STRIDE_H, KW_PAD_H)
@@ -86,6 +85,13 @@ KW_DEVICE int kw_element_of(const kw_gpu_args *a, kw_image size, kw_position at,
     return there;
 }
 
+/* Of order=first: number of the first element of a plane's slice, counted from the place's; and how many elements there are from an image's
+ * plane to the next one's. */
+KW_DEVICE kw_i64 kw_slice_first(const kw_gpu_args *a, kw_image size, kw_position at, int plane) {
+    return (((at.image + plane) * a->groups + at.channel) * size.d + at.depth) * (size.h * size.w);
+}
+KW_DEVICE kw_i64 kw_plane_step(const kw_gpu_args *a, kw_image size) { return a->groups * (size.d * size.h * size.w); }
+
 /* Tiles are numbered along the width, the height, the depth, then by planes; there are less than 2^31. */
 KW_DEVICE kw_position kw_position_of(const kw_gpu_args *a, kw_i64 tile, kw_i64 *rest) {
     kw_u32 number = (kw_u32)tile, tiles_w = (kw_u32)a->params.tiles_w, tiles_h = (kw_u32)a->params.tiles_h,
@@ -110,10 +116,15 @@ KW_DEVICE int kw_source_depth(const kw_gpu_args *a, int depth, int tap, int *sou
 /* --- the source: global -> shared memory --- */
 
 /* Runs of a row: of aligned columns around the source's, or of planes at each column. */
-#define KW_ROW_RUNS (KW_FIRST ? (KW_SRC_W + 2 * KW_IN_RUN - 2) / KW_IN_RUN : KW_SRC_W * (KW_PLANES / KW_IN_RUN))
+#define KW_ROW_RUNS                                                                                                                        \
+    (KW_RUNS_WHOLE ? KW_CEIL(KW_SHIFT + KW_SRC_W, KW_IN_RUN)                                                                               \
+     : KW_FIRST    ? (KW_SRC_W + 2 * KW_IN_RUN - 2) / KW_IN_RUN                                                                            \
+                   : KW_SRC_W * (KW_PLANES / KW_IN_RUN))
 #define KW_SRC_RUNS ((KW_FIRST ? KW_PLANES : 1) * KW_SRC_H * KW_ROW_RUNS)
 #define KW_LANE_RUNS KW_CEIL(KW_SRC_RUNS, KW_WAVE)
-#define KW_PREFETCH_LOADS KW_MIN(KW_LANE_RUNS, 8) /* loads of a lane that are under way together */
+/* Loads of a lane that are under way together, the same number each time. */
+#define KW_LOADS_MOST (KW_RUNS_WHOLE && KW_IN_RUN * KW_BYTES < 16 ? 12 : 8)
+#define KW_PREFETCH_LOADS KW_CEIL(KW_LANE_RUNS, KW_CEIL(KW_LANE_RUNS, KW_LOADS_MOST))
 
 typedef struct kw_run_coord {
     int there, plane, row, col; /* col counts from the source's first, and may be before it */
@@ -175,6 +186,36 @@ KW_DEVICE void kw_source_copy(char *lds, const kw_gpu_args *a, kw_position at, i
 
 #define kw_wait_copied(younger)                                                                                                            \
     kw_async_wait(younger, KW_TILE_COPIES) /* until no copies are under way but those of so many younger tiles */
+#elif KW_RUNS_WHOLE
+
+/* depth: the source's slice. Runs lie in shared memory as they are numbered. */
+KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_position at, int depth) {
+    kw_image size = KW_DATA ? kw_image_out(a) : kw_image_in(a);
+    int top = KW_MOVED_H(at.row) + KW_LOW_H, left = KW_MOVED(at.col) + KW_LOW - KW_SHIFT,
+        planes = (int)kw_min64(a->n - at.image, KW_PLANES);
+    at.depth = depth;
+    const char *from = (KW_DATA ? a->y : a->x) + kw_slice_first(a, size, at, 0) * KW_BYTES;
+    kw_i64 step = KW_PLANES == 1 ? 0 : kw_plane_step(a, size);
+    KW_ROLLED
+    for (int first = kw_thread(); first < KW_SRC_RUNS; first += KW_PREFETCH_LOADS * KW_WAVE) {
+        kw_u32 words[KW_PREFETCH_LOADS][KW_RUN_WORDS(KW_IN_RUN)];
+        KW_UNROLL
+        for (int i = 0; i < KW_PREFETCH_LOADS; i++) {
+            int run = first + i * KW_WAVE, line = run / KW_ROW_RUNS, col = left + (run - line * KW_ROW_RUNS) * KW_IN_RUN;
+            int plane = KW_PLANES == 1 ? 0 : line / KW_SRC_H, row = top + line - plane * KW_SRC_H;
+            int ok = run < KW_SRC_RUNS && plane < planes && (kw_u32)row < (kw_u32)size.h && (kw_u32)col < (kw_u32)size.w;
+            KW_UNROLL
+            for (int w = 0; w < KW_RUN_WORDS(KW_IN_RUN); w++)
+                words[i][w] = 0;
+            if (ok) kw_load_run(words[i], from + (plane * step + row * size.w + col) * KW_BYTES, KW_IN_RUN * KW_BYTES);
+        }
+        KW_UNROLL
+        for (int i = 0; i < KW_PREFETCH_LOADS; i++)
+            if (first + i * KW_WAVE < KW_SRC_RUNS)
+                kw_store_run(lds + (first + i * KW_WAVE) * (KW_IN_RUN * KW_BYTES), words[i], KW_IN_RUN * KW_BYTES);
+    }
+}
+
 #else
 
 /* depth: the source's slice. */
@@ -219,7 +260,7 @@ KW_DEVICE void kw_row_read(kw_source_row *r, const char *lds, kw_wave_coord wave
     KW_UNROLL
     for (int i = 0; i < KW_READ_COLS * KW_LANE_PLANES; i += KW_READ) {
         int col = KW_FIRST ? i : i / KW_LANE_PLANES, plane = KW_FIRST ? 0 : i % KW_LANE_PLANES;
-        kw_load_run(words, lds + kw_lds_element(wave_coord.plane + plane, y, x + col) * KW_BYTES, KW_READ * KW_BYTES);
+        kw_load_run(words, lds + kw_lds_element(wave_coord.plane + plane, y, x + KW_SHIFT - KW_SKIP + col) * KW_BYTES, KW_READ * KW_BYTES);
         KW_UNROLL
         for (int e = 0; e < KW_READ; e++)
             r->at[KW_FIRST ? col + e : col][KW_FIRST ? 0 : plane + e] = kw_value(words, e);
@@ -254,9 +295,9 @@ KW_DEVICE void kw_subtile(kw_pixels *pixels, kw_filter *filter, const char *lds,
                         for (int p = 0; p < KW_LANE_PLANES; p++) {
                             if (!KW_READS(x, tap)) continue;
 #if KW_WEIGHT
-                            filter->at[tap_row][tap][p] += source.at[KW_SOURCE(x, tap)][p] * pixels->at[y][x][p];
+                            filter->at[tap_row][tap][p] += source.at[KW_SKIP + KW_SOURCE(x, tap)][p] * pixels->at[y][x][p];
 #else
-                            pixels->at[y][x][p] += source.at[KW_SOURCE(x, tap)][p] * filter->at[tap_row][tap][p];
+                            pixels->at[y][x][p] += source.at[KW_SKIP + KW_SOURCE(x, tap)][p] * filter->at[tap_row][tap][p];
 #endif
                         }
                     }
@@ -372,25 +413,47 @@ KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coo
     }
 }
 
+#elif KW_FIRST
+
+KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coord wave_coord, const kw_pixels *pixels, char *lds) {
+    kw_image size = kw_result_size(a);
+    int row = at.row + wave_coord.row, col = at.col + wave_coord.col;
+    kw_i64 first = kw_slice_first(a, size, at, wave_coord.plane);
+    if (!wave_coord.there || at.image + wave_coord.plane >= a->n) return;
+    KW_UNROLL
+    for (int y = 0; y < KW_SUB_H; y++) {
+        KW_UNROLL
+        for (int x = 0; x < KW_SUB_W; x += KW_OUT_RUN) {
+            if (wave_coord.row + y >= KW_TILE_H || wave_coord.col + x >= KW_TILE_W || row + y >= size.h || col + x >= size.w) continue;
+            kw_i64 element = first + ((row + y) * size.w + col + x);
+#if KW_EPILOGUE
+            kw_finish_run(kw_result(a) + element * KW_OUT_BYTES, a, kw_plane_place(a, at, wave_coord.plane, element), &pixels->at[y][x][0],
+                          KW_OUT_RUN);
+#else
+            kw_store_result(kw_result(a) + element * KW_OUT_BYTES, &pixels->at[y][x][0], KW_OUT_RUN);
+#endif
+        }
+    }
+}
+
 #else
 
 KW_DEVICE void kw_pixels_store(const kw_gpu_args *a, kw_position at, kw_wave_coord wave_coord, const kw_pixels *pixels, char *lds) {
-    const int run = KW_FIRST ? 1 : KW_OUT_RUN;
     KW_UNROLL
     for (int y = 0; y < KW_SUB_H; y++) {
         KW_UNROLL
         for (int x = 0; x < KW_SUB_W; x++) {
             if (!wave_coord.there || wave_coord.row + y >= KW_TILE_H || wave_coord.col + x >= KW_TILE_W) continue;
             KW_UNROLL
-            for (int p = 0; p < KW_LANE_PLANES; p += run) {
+            for (int p = 0; p < KW_LANE_PLANES; p += KW_OUT_RUN) {
                 kw_i64 element;
                 if (kw_element_of(a, kw_result_size(a), at, wave_coord.plane + p, at.row + wave_coord.row + y, at.col + wave_coord.col + x,
                                   &element))
 #if KW_EPILOGUE
                     kw_finish_run(kw_result(a) + element * KW_OUT_BYTES, a, kw_plane_place(a, at, wave_coord.plane + p, element),
-                                  &pixels->at[y][x][p], run);
+                                  &pixels->at[y][x][p], KW_OUT_RUN);
 #else
-                    kw_store_result(kw_result(a) + element * KW_OUT_BYTES, &pixels->at[y][x][p], run);
+                    kw_store_result(kw_result(a) + element * KW_OUT_BYTES, &pixels->at[y][x][p], KW_OUT_RUN);
 #endif
             }
         }
@@ -404,8 +467,9 @@ KW_KERNEL(kw_stage0, KW_WAVE) {
     kw_wave_coord wave_coord = kw_wave_coord_of(kw_lane());
     kw_i64 rest, blocks = KW_FIRST ? args.groups : KW_CEIL(args.groups, KW_BATCH);
     kw_position at = kw_position_of(&args, kw_block(), &rest);
-    at.channel = rest % blocks * (KW_FIRST ? 1 : KW_BATCH);
-    at.image = rest / blocks * (KW_FIRST ? KW_BATCH : 1);
+    kw_u32 outer = (kw_u32)rest / (kw_u32)blocks; /* there are less than 2^31 tiles */
+    at.channel = (rest - outer * blocks) * (KW_FIRST ? 1 : KW_BATCH);
+    at.image = (kw_i64)outer * (KW_FIRST ? KW_BATCH : 1);
     kw_filter filter;
 #if KW_FIRST && KW_FILTER_D == 1
     kw_filter_read(&filter, &args, at.channel, 0);

@@ -50,6 +50,7 @@ typedef struct depthwise_block {
     int64_t step_w, span[2];     /* source columns from subtile to subtile; source rows and columns of one */
     int64_t planes, lane_planes; /* at a time: of the wave, of a lane */
     int64_t row_read, lds_bytes; /* columns that a lane reads from shared memory together; shared memory */
+    int64_t accesses;            /* of a wave's lanes to shared memory and to results, for its planes of a tile; order=first */
 } depthwise_block;
 
 /* The names that the counts of the kernel's text are made of; b is a depthwise_block. */
@@ -78,6 +79,14 @@ typedef struct depthwise_block {
 #include "gpu/depthwise/args.h"
 #include "gpu/lib/resources.h"
 
+/* Runs of the source are stored whole or element by element, as results are that pass shared memory, once in and once out. */
+static int64_t count_accesses(const depthwise_block *b) {
+    int64_t stores = b->planes * KW_SRC_H * KW_ROW / (KW_RUNS_WHOLE ? KW_IN_RUN : 1);
+    int64_t reads = b->lanes * KW_SPAN_H * (KW_READ_COLS / KW_READ);
+    int64_t pixels = KW_WEIGHT ? 0 : b->planes * KW_TILE_H * KW_TILE_W;
+    return KW_FIRST ? stores + reads + (KW_OUT_STAGED ? 2 * pixels : pixels / KW_OUT_RUN) : 0;
+}
+
 static void count_depthwise_block(depthwise_block *b) {
     b->filter[0] = KW_FILTER_H;
     b->stride[0] = KW_STRIDE_H;
@@ -90,6 +99,7 @@ static void count_depthwise_block(depthwise_block *b) {
     b->lane_planes = KW_LANE_PLANES;
     b->row_read = KW_ROW_READ;
     b->lds_bytes = KW_LDS_BYTES;
+    b->accesses = count_accesses(b);
 }
 
 static depthwise_block read_depthwise_config(const kw_config *config, const kw_target *target) {
@@ -326,8 +336,8 @@ static void launch_in_order(const kw_config *config, const kw_problem *problem, 
         slices /= (double)b.depth_stride;
     }
     launch->multiply_adds = waves * slices * taps * (double)(b.sub[0] * b.sub[1]) * lane_planes;
-    launch->loads =
-        waves * slices * (double)(b.span[0] * b.span[1]) * lane_planes / (double)kw_min(b.order == FIRST ? b.vec_in : b.vec_out, 4);
+    double rows = (double)(b.span[0] * b.span[1]) * lane_planes / (double)kw_min(b.vec_out, 4);
+    launch->loads = waves * slices * (b.order == FIRST ? (double)b.accesses / (double)kw_max(1, b.lanes) : rows);
 }
 
 static void launch_depthwise(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
