@@ -61,7 +61,7 @@ typedef struct kw_emu_calls {
     void (*store_commit)(kw_emu_thread *self);
     void (*store_wait)(kw_emu_thread *self, int groups);
     void (*waves_barrier)(kw_emu_thread *self, int number, int threads, int waits);
-    void (*matrix_write)(kw_emu_thread *self, char *to, const unsigned *from);
+    void (*matrix_write)(kw_emu_thread *self, char *to, const unsigned *from, int turned);
     /* Blocks of a cluster. */
     void (*cluster_barrier)(kw_emu_thread *self);
     void (*peer_write)(kw_emu_thread *self, char *at, int rank, const unsigned words[4]);

@@ -71,6 +71,7 @@
  *   kw_waves_arrive(number, threads)    counts for such a barrier and goes on
  *   kw_matrix_write(to, from)  of a wave: four matrices of 8 rows of 16 bytes to shared memory, as kw_matrix_read has them; lane l has the
  *                              address of row l % 8 of matrix l / 8
+ *   kw_matrix_write_turned(to, from)    the same of 16-bit elements, each matrix turned
  *   kw_cluster_rank()          number of the block in its cluster, where the launch has such (kw_launch.cluster)
  *   kw_cluster_barrier()       all threads of a cluster's blocks; orders their shared memory among them
  *   kw_peer_write(at, rank, words)   16 bytes to where `at`, 16-byte aligned, lies in the shared memory of the cluster's block of this rank;

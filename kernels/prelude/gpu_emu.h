@@ -77,7 +77,8 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_store_wait(groups) kw_emu_self()->calls.store_wait(kw_emu_self(), groups)
 #define kw_waves_barrier(number, threads) kw_emu_self()->calls.waves_barrier(kw_emu_self(), number, threads, 1)
 #define kw_waves_arrive(number, threads) kw_emu_self()->calls.waves_barrier(kw_emu_self(), number, threads, 0)
-#define kw_matrix_write(to, from) kw_emu_self()->calls.matrix_write(kw_emu_self(), to, from)
+#define kw_matrix_write(to, from) kw_emu_self()->calls.matrix_write(kw_emu_self(), to, from, 0)
+#define kw_matrix_write_turned(to, from) kw_emu_self()->calls.matrix_write(kw_emu_self(), to, from, 1)
 #define kw_cluster_rank() kw_emu_self()->rank
 #define kw_cluster_barrier() kw_emu_self()->calls.cluster_barrier(kw_emu_self())
 #define kw_peer_write(at, rank, words) kw_emu_self()->calls.peer_write(kw_emu_self(), at, rank, words)

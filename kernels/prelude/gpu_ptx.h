@@ -232,6 +232,12 @@ KW_DEVICE void kw_matrix_write(char *to, const kw_u32 *from) {
                  : "memory");
 }
 
+KW_DEVICE void kw_matrix_write_turned(char *to, const kw_u32 *from) {
+    asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(kw_shared_address(to)), "r"(from[0]),
+                 "r"(from[1]), "r"(from[2]), "r"(from[3])
+                 : "memory");
+}
+
 /* --- blocks of a cluster --- */
 KW_DEVICE int kw_cluster_rank() {
     kw_u32 rank;

@@ -87,9 +87,8 @@ KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_s
 }
 #else
 
-/* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them; where it is read column by column, so that 8 rows and the next 8
- * meet different banks, too. */
-KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7) ^ (KW_STORES_FIRST ? row >> 3 & 7 : 0)) << 4); }
+/* Byte of a piece where 8 columns of a row lie, as bulk copies exchange them. */
+KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7)) << 4); }
 
 #if KW_EPILOGUE
 #include "gpu/lib/finish.h"
@@ -97,16 +96,19 @@ KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row 
 
 #if KW_OUT_BYTES == 2
 
-/* Sums of KW_PIECE columns, from `first` on: four matrices of 8 x 8 at a time. */
-KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first) {
-    int lane = kw_lane(), row = kw_wave() % 4 * 16 + lane % 16;
+/* Sums of KW_PIECE columns, from `first` on: four matrices of 8 x 8 at a time. turned: the piece's rows are columns of the result. */
+KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first, const int turned) {
+    int lane = kw_lane(), row = kw_wave() % 4 * 16 + lane % 16, cell = kw_wave() % 4 * 2 + lane / 8 % 2;
     KW_UNROLL
     for (int j = 0; j < KW_PIECE / 8 && first + j * 8 < KW_TILE_N; j += 2) {
         kw_u32 w[4];
         KW_UNROLL
         for (int i = 0; i < 4; i++)
             w[i] = kw_out_pair(acc->e[(first / 8 + j) * 4 + 2 * i], acc->e[(first / 8 + j) * 4 + 2 * i + 1]);
-        kw_matrix_write(piece + kw_piece_at(row, j + lane / 16), w);
+        if (turned)
+            kw_matrix_write_turned(piece + kw_piece_at((j + lane / 16) * 8 + lane % 8, cell), w);
+        else
+            kw_matrix_write(piece + kw_piece_at(row, j + lane / 16), w);
     }
 }
 
@@ -246,47 +248,58 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
 #endif
 
 #if KW_STORES_FIRST
-/* Of the result, positions of an image; and a lane's 8 rows of a piece, the first one's number among all pixels. */
-KW_DEVICE int kw_first_positions(const kw_gpu_args *a) {
-    const kw_i64 *extent = KW_OP == KW_OP_CONV_FWD ? a->out : a->in;
-    return (int)(extent[0] * extent[1] * extent[2]);
-}
-KW_DEVICE int kw_first_row(void) { return kw_thread() % 8 * 8; }
+/* Channels first: where a lane's run of pixels lies in an image's first channel, and how far it is to the next one. Runs are as wide as
+ * channels begin at, neighbours from lane to lane. */
+typedef struct kw_first_run {
+    char *to;
+    kw_i64 line;
+    int at, run, ok; /* at: of the piece's 64 pixels */
+} kw_first_run;
 
-/* A lane has 8 pixels of one column after the other, which lie together in the result, in accesses as wide as images begin at. image: the
- * first pixel's. */
-KW_DEVICE void kw_piece_store_first(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col, int image) {
-    int row = kw_first_row(), pixel = work->row + first_row + row, cols, positions = kw_first_positions(a), pixels = (int)a->n * positions;
-    int run = positions % 8 == 0 ? 8 : positions % 4 == 0 ? 4 : 1;
-    kw_i64 channels = a->groups * (KW_OP == KW_OP_CONV_FWD ? a->k : a->c), channel = kw_result_col(a, work, first_col, &cols);
-    cols = kw_min(cols, KW_PIECE);
+KW_DEVICE kw_first_run kw_first_run_of(int pixels) {
+    kw_first_run f;
+    f.line = (kw_i64)pixels * 2;
+    f.run = (pixels | 8) & -(pixels | 8);
+    f.at = kw_thread() * f.run % KW_PIECE;
+    return f;
+}
+
+KW_DEVICE void kw_first_store(const char *piece, const kw_first_run *f, kw_i64 channel, int channels, const int run) {
+    const int lanes = KW_PIECE / run, step = KW_GROUP_THREADS / lanes;
+    int row = kw_thread() % KW_GROUP_THREADS / lanes;
+    char *to = f->to + (channel + row) * f->line;
+    channels = f->ok ? kw_min(channels, KW_PIECE) : 0;
     KW_ROLLED
-    for (int col = kw_thread() % KW_GROUP_THREADS / 8; col < cols; col += KW_GROUP_THREADS / 8) {
-        kw_u32 w[4] = {0, 0, 0, 0};
-        KW_UNROLL
-        for (int e = 0; e < 8; e++) {
-            kw_u32 element;
-            kw_load_run(&element, piece + kw_piece_at(row + e, col / 8) + col % 8 * 2, 2);
-            w[e / 2] |= element << e % 2 * 16;
-        }
-        int at = pixel - image * positions;
-        char *to = kw_result(a) + ((image * channels + channel + col) * positions + at) * 2;
-        kw_i64 next = (channels - 1) * positions * 2; /* on to the next image's */
-        if (run == 8) {
-            if (pixel < pixels) kw_store_run(to, w, 16);
-        } else if (run == 4) {
-            if (pixel < pixels) kw_store_run(to, w, 8);
-            if (at + 4 >= positions) to += next;
-            if (pixel + 4 < pixels) kw_store_run(to + 8, w + 2, 8);
-        } else {
-            KW_UNROLL
-            for (int e = 0; e < 8; e++) {
-                kw_u32 element = w[e / 2] >> e % 2 * 16;
-                if (pixel + e < pixels) kw_store_run(to + e * 2, &element, 2);
-                if (++at == positions) at = 0, to += next;
-            }
-        }
+    for (; row < channels; row += step) {
+        kw_u32 w[4];
+        kw_load_run(w, piece + kw_piece_at(row, f->at / 8) + f->at % 8 * 2, run * 2);
+        kw_store_run(to, w, run * 2);
+        to += step * f->line;
     }
+}
+
+/* A piece whose rows are channels, from `channel` on, of which there are so many. */
+KW_DEVICE void kw_piece_store_first(const char *piece, const kw_first_run *f, kw_i64 channel, int channels) {
+    if (f->run == 8)
+        kw_first_store(piece, f, channel, channels, 8);
+    else if (f->run == 4)
+        kw_first_store(piece, f, channel, channels, 4);
+    else if (f->run == 2)
+        kw_first_store(piece, f, channel, channels, 2);
+    else
+        kw_first_store(piece, f, channel, channels, 1);
+}
+
+/* Of a piece whose pixels begin at a row of the tile. */
+KW_DEVICE kw_first_run kw_first_start(const kw_gpu_args *a, const kw_work *work, int first_row) {
+    const kw_i64 *extent = KW_OP == KW_OP_CONV_FWD ? a->out : a->in;
+    int positions = (int)(extent[0] * extent[1] * extent[2]);
+    kw_first_run f = kw_first_run_of(positions);
+    int pixel = work->row + first_row + f.at, image = pixel / positions;
+    kw_i64 channels = a->groups * (KW_OP == KW_OP_CONV_FWD ? a->k : a->c);
+    f.ok = image < (int)a->n;
+    f.to = kw_result(a) + (image * (channels - 1) * positions + pixel) * 2;
+    return f;
 }
 #endif
 
@@ -307,7 +320,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
         boxes = bulk && work->row + first_row + i * KW_INST_M + KW_PIECE <= work->rows_end;
 #endif
 #if KW_STORES_FIRST
-        int image = (work->row + first_row + i * KW_INST_M + kw_first_row()) / kw_first_positions(a);
+        kw_first_run run = kw_first_start(a, work, first_row + i * KW_INST_M);
 #endif
 #if KW_PHASES
         kw_i64 at[4] = {-1, -1, -1, -1};
@@ -330,16 +343,26 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
             kw_residual_put(&sums->residual[number % KW_RESIDUALS], piece);
             kw_residual_ahead(sums, a, work, first_row, number + KW_RESIDUALS);
             kw_piece_finish(a, work, sums, &lines, piece, i, col);
-            kw_wave_barrier();
+            if (KW_STORES_FIRST) /* its turned results lie where other waves' tensors do */
+                kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            else
+                kw_wave_barrier();
 #endif
-            kw_piece_fill(piece, &sums->at[i], col);
+            if (KW_STORES_FIRST && rows)
+                kw_piece_fill(piece, &sums->at[i], col, 1);
+            else
+                kw_piece_fill(piece, &sums->at[i], col, 0);
             if (bulk) kw_proxy_fence();
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
 #if KW_ALIGNS
             kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
 #if KW_STORES_FIRST
-            if (rows) kw_piece_store_first(a, work, piece, first_row + i * KW_INST_M, col, image);
+            if (rows) {
+                int cols;
+                kw_i64 channel = kw_result_col(a, work, col, &cols);
+                kw_piece_store_first(piece, &run, channel, cols);
+            }
 #endif
 #if KW_PHASES
             if (!rows) kw_piece_scatter(a, work, piece, at, col);

@@ -4,7 +4,8 @@
  * rows, gn columns, gk bytes of an element; line_step and batch_step of x and y.
  *
  * A block passes a square of 128 bytes by as many rows through shared memory. Its 16-byte pieces are exchanged in each row by a number of the
- * row, so that both the rows that are written and the columns that are read meet different banks. Accesses to memory are as wide as rows of
+ * row, so that both the rows that are written and the columns that are read meet different banks. Where the architecture has them, matrix
+ * instructions turn 8 x 8 elements of 16 bits on the way to a second square, from which rows leave as they lie. Accesses to memory are as wide as rows of
  * either side begin at. Matrices of few rows (images of three channels, taps of a filter) are read in long rows and written as one run. */
 #ifndef KW_TURN_H
 #define KW_TURN_H
@@ -12,7 +13,8 @@
 #include "gpu/lib/access.h"
 #include "gpu/lib/resources.h"
 
-enum { KW_TURN_BATCH = 4 }; /* loads of a thread under way */
+enum { KW_TURN_BATCH = 16 };                       /* loads of a thread under way */
+#define KW_TURN_MATRICES (KW_NVIDIA && KW_HAS_TMA) /* elements of 16 bits are turned by matrix reads and writes */
 
 /* The widest access, 16 bytes at most, that divides so many bytes. */
 KW_DEVICE int kw_turn_access(kw_i64 bytes) { return (int)((bytes | 16) & -(bytes | 16)); }
@@ -27,7 +29,8 @@ KW_DEVICE kw_u32 kw_turn_element(const char *at, const int bytes) {
 /* --- squares --- */
 
 KW_DEVICE char *kw_turn_place(char *lds, int row, int at, const int bytes) {
-    return lds + row * KW_TURN_LINE + ((at / 16 ^ (row * bytes / 16 & 7)) << 4) + at % 16;
+    int number = KW_TURN_MATRICES && bytes == 2 ? row : row * bytes / 16;
+    return lds + row * KW_TURN_LINE + ((at / 16 ^ (number & 7)) << 4) + at % 16;
 }
 
 /* rows and line: rows, and bytes of each, that there are. A thread's loads lie below each other. */
@@ -75,6 +78,44 @@ KW_DEVICE void kw_turn_store(char *lds, char *to, kw_i64 pitch, int rows, int co
     }
 }
 
+#if KW_TURN_MATRICES
+/* The same of 16-bit elements: a wave turns 8 columns, whose rows of the result it then stores. */
+KW_DEVICE void kw_turn_store_matrices(char *lds, char *to, kw_i64 pitch, int rows, int cols, const int each) {
+    char *turned = lds + KW_TURN_LINE * (KW_TURN_LINE / 2);
+    int lane = kw_lane(), first = kw_thread() / 32 * 8, row = lane % 8 * 8;
+    KW_UNROLL
+    for (int half = 0; half < 2; half++) {
+        kw_u32 w[4];
+        kw_matrix_read(w, kw_turn_place(lds, half * 32 + lane, first * 2, 2), 4, 1);
+        kw_matrix_write(kw_turn_place(turned, first + lane % 8, half * 64 + lane / 8 * 16, 2), w);
+    }
+    kw_wave_barrier();
+    rows -= row;
+    KW_UNROLL
+    for (int i = 0; i < 2; i++) {
+        int col = first + i * 4 + lane / 8;
+        kw_u32 w[4];
+        kw_load_run(w, kw_turn_place(turned, col, row * 2, 2), 16);
+        KW_UNROLL
+        for (int b = 0; b < 16; b += each) {
+            kw_u32 piece[4] = {w[b / 4] >> b % 4 * 8, w[(b / 4 + 1) % 4], w[(b / 4 + 2) % 4], w[(b / 4 + 3) % 4]};
+            if (col < cols && b / 2 < rows) kw_store_run(to + col * pitch + row * 2 + b, piece, each);
+        }
+    }
+}
+#endif
+
+/* As wide as its rows begin at. */
+KW_DEVICE void kw_turn_leave(char *lds, char *to, kw_i64 pitch, int rows, int cols, const int bytes, const int each) {
+#if KW_TURN_MATRICES
+    if (bytes == 2) {
+        kw_turn_store_matrices(lds, to, pitch, rows, cols, each);
+        return;
+    }
+#endif
+    kw_turn_store(lds, to, pitch, rows, cols, bytes, each);
+}
+
 /* line and matrix: bytes from a line to the next and from a matrix to the next, of what is read and of what is written. */
 typedef struct kw_turned {
     kw_i64 rows, cols, line[2], matrix[2];
@@ -83,7 +124,8 @@ typedef struct kw_turned {
 KW_DEVICE void kw_turn_square(char *lds, const char *from, char *to, const kw_turned *t, int number, const int bytes) {
     const int side = KW_TURN_LINE / bytes;
     kw_i64 rows = t->rows, cols = t->cols;
-    int across = (int)KW_CEIL(cols, side), row = number / across * side, col = (number - number / across * across) * side;
+    kw_u32 across = (kw_u32)KW_CEIL(cols, side), down = (kw_u32)number / across;
+    int row = (int)down * side, col = (int)((kw_u32)number - down * across) * side;
     int in = kw_turn_access(cols * bytes | t->line[0] | t->matrix[0]), out = kw_turn_access(rows * bytes | t->line[1] | t->matrix[1]);
     int rows_left = (int)kw_min64(rows - row, side), cols_left = (int)kw_min64(cols - col, side);
     from += row * t->line[0] + col * bytes;
@@ -96,11 +138,11 @@ KW_DEVICE void kw_turn_square(char *lds, const char *from, char *to, const kw_tu
         kw_turn_load(lds, from, t->line[0], rows_left, cols_left * bytes, bytes, bytes);
     kw_barrier();
     if (out == 16)
-        kw_turn_store(lds, to, t->line[1], rows_left, cols_left, bytes, 16);
+        kw_turn_leave(lds, to, t->line[1], rows_left, cols_left, bytes, 16);
     else if (out == 8)
-        kw_turn_store(lds, to, t->line[1], rows_left, cols_left, bytes, 8);
+        kw_turn_leave(lds, to, t->line[1], rows_left, cols_left, bytes, 8);
     else
-        kw_turn_store(lds, to, t->line[1], rows_left, cols_left, bytes, bytes);
+        kw_turn_leave(lds, to, t->line[1], rows_left, cols_left, bytes, bytes);
 }
 
 /* --- few rows --- */
@@ -156,13 +198,15 @@ KW_KERNEL_AT(KW_TURN_STAGE, KW_TURN_THREADS) {
     KW_LDS(KW_TURN_FEW_LINE * KW_TURN_FEW_ROWS);
     kw_turned t;
     int few = KW_TURN_IS_FEW(args.gm, args.gn, args.line_step[0], args.line_step[2]);
-    kw_i64 bytes = args.gk, each = KW_TURN_UNITS(args.gm, args.gn, bytes, few), matrix = kw_block() / each;
+    kw_i64 bytes = args.gk;
+    kw_u32 each = (kw_u32)KW_TURN_UNITS(args.gm, args.gn, bytes, few),
+           matrix = (kw_u32)kw_block() / each; /* there are less than 2^31 blocks */
     t.rows = args.gm, t.cols = args.gn;
     t.line[0] = args.line_step[0] * bytes, t.line[1] = args.line_step[2] * bytes;
     t.matrix[0] = args.batch_step[0] * bytes, t.matrix[1] = args.batch_step[2] * bytes;
     const char *from = args.x + matrix * t.matrix[0];
     char *to = args.y + matrix * t.matrix[1];
-    int number = (int)(kw_block() - matrix * each);
+    int number = (int)((kw_u32)kw_block() - matrix * each);
     kw_begin();
 #if KW_TURNS_BYTES(2)
     if (bytes == 2) kw_turn_matrix(kw_lds, from, to, &t, few, number, 2);

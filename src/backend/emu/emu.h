@@ -52,7 +52,7 @@ typedef struct kw_emu_tile {
 /* Matrices of 8 rows of 16 bytes: lane l has the address of a row as its a, and gets a word of each matrix in its acc. */
 void kw_emu_matrix_read(int count, bool turned, const kw_emu_lane lanes[]);
 /* The other way round: lane l has the address of a row as its acc, and a word of each of four matrices as its a. */
-void kw_emu_matrix_write(const kw_emu_lane lanes[]);
+void kw_emu_matrix_write(bool turned, const kw_emu_lane lanes[]);
 /* acc += a b for all lanes of a wave. false: there is no such instruction. */
 bool kw_emu_matrix(kw_emu_tile *tile, const kw_emu_inst *inst, const kw_emu_lane lanes[]);
 
@@ -75,6 +75,7 @@ typedef enum kw_emu_collective {
     KW_EMU_MATRIX_READ,
     KW_EMU_MATRIX_READ_TURNED,
     KW_EMU_MATRIX_WRITE,
+    KW_EMU_MATRIX_WRITE_TURNED,
     KW_EMU_WAVE_BARRIER,
     KW_EMU_GROUP_MATRIX,
     KW_EMU_GROUP_FENCE,

@@ -285,6 +285,9 @@ void kw_emu_tensor_load(kw_emu_thread *self, char *to, const kw_emu_map *map, ch
     kw_emu_bulk b = {.map = *map, .to = (int32_t)(to - m->lds), .mbar = known_mbar(self, bar, __builtin_return_address(0))};
     const char *rule = map->pixels ? "the map is one of an image" : kw_emu_bulk_rejection(m, &b, at[0]);
     memcpy(b.at, at + 1, sizeof b.at);
+    if (!rule && b.at[0] * map->bytes % PIECE) { /* seen on an H200: an illegal instruction */
+        rule = "its first coordinate is at no multiple of 16 bytes";
+    }
     begin_bulk_copy(self, &b, rule, __builtin_return_address(0), __builtin_frame_address(0));
 }
 

@@ -70,8 +70,8 @@ static void run_collective(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fi
     if (first->joint == KW_EMU_MATRIX_READ || first->joint == KW_EMU_MATRIX_READ_TURNED) {
         kw_emu_matrix_read(first->matrices, first->joint == KW_EMU_MATRIX_READ_TURNED, wave->lane);
     }
-    if (first->joint == KW_EMU_MATRIX_WRITE) {
-        kw_emu_matrix_write(wave->lane);
+    if (first->joint == KW_EMU_MATRIX_WRITE || first->joint == KW_EMU_MATRIX_WRITE_TURNED) {
+        kw_emu_matrix_write(first->joint == KW_EMU_MATRIX_WRITE_TURNED, wave->lane);
     }
     if (first->joint == KW_EMU_MATRIX && !halves_agree(first->inst, wave->lane)) {
         char line[80];
@@ -155,7 +155,7 @@ static void wave_matrix_read(kw_emu_thread *self, unsigned *to, const char *at, 
     meet_wave(self, turned ? KW_EMU_MATRIX_READ_TURNED : KW_EMU_MATRIX_READ, __builtin_return_address(0));
 }
 
-static void matrix_write(kw_emu_thread *self, char *to, const unsigned *from) {
+static void matrix_write(kw_emu_thread *self, char *to, const unsigned *from, int turned) {
     enum { ROW_BYTES = 16 };
     kw_emu_machine *m = self->machine;
     m->calls.write(self, to, ROW_BYTES, 1, __builtin_frame_address(0));
@@ -166,7 +166,7 @@ static void matrix_write(kw_emu_thread *self, char *to, const unsigned *from) {
                      self->thread % m->run->wave, line);
     }
     m->wave[self->thread / m->run->wave].lane[self->thread % m->run->wave] = (kw_emu_lane){to, from, NULL};
-    meet_wave(self, KW_EMU_MATRIX_WRITE, __builtin_return_address(0));
+    meet_wave(self, turned ? KW_EMU_MATRIX_WRITE_TURNED : KW_EMU_MATRIX_WRITE, __builtin_return_address(0));
 }
 
 /* --- copies that are under way --- */

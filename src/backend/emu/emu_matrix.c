@@ -278,12 +278,17 @@ void kw_emu_matrix_read(int count, bool turned, const kw_emu_lane lanes[]) {
     }
 }
 
-void kw_emu_matrix_write(const kw_emu_lane lanes[]) {
-    enum { MATRICES = 4, ROWS = 8, WORDS = 4, WORD = 4 };
+/* "stmatrix". */
+void kw_emu_matrix_write(bool turned, const kw_emu_lane lanes[]) {
+    enum { MATRICES = 4, ROWS = 8, WORDS = 4, WORD = 4, HALF = 2 };
     for (int i = 0; i < MATRICES; i++) {
         for (int row = 0; row < ROWS; row++) {
             for (int word = 0; word < WORDS; word++) {
-                memcpy((char *)lanes[i * ROWS + row].acc + WORD * word, (const char *)lanes[row * WORDS + word].a + WORD * i, WORD);
+                const char *from = (const char *)lanes[row * WORDS + word].a + WORD * i;
+                for (int e = 0; e < 2; e++) {
+                    int to_row = turned ? 2 * word + e : row, element = turned ? row : 2 * word + e;
+                    memcpy((char *)lanes[i * ROWS + to_row].acc + HALF * element, from + HALF * e, HALF);
+                }
             }
         }
     }

@@ -12,8 +12,9 @@ static const char *fiber_activity(const kw_emu_fiber *fiber) {
     case KW_EMU_IN_WAVE:
         return fiber->joint == KW_EMU_MATRIX         ? "wait for their wave at kw_mma"
                : fiber->joint == KW_EMU_WAVE_BARRIER ? "wait for their wave at kw_wave_barrier"
-               : fiber->joint == KW_EMU_MATRIX_WRITE ? "wait for their wave at kw_matrix_write"
-                                                     : "wait for their wave at kw_matrix_read";
+               : fiber->joint == KW_EMU_MATRIX_WRITE || fiber->joint == KW_EMU_MATRIX_WRITE_TURNED
+                   ? "wait for their wave at kw_matrix_write"
+                   : "wait for their wave at kw_matrix_read";
     case KW_EMU_IN_GROUP:
         return fiber->joint == KW_EMU_GROUP_MATRIX   ? "wait for their four waves at kw_wgmma"
                : fiber->joint == KW_EMU_GROUP_FENCE  ? "wait for their four waves at kw_wgmma_fence"
