@@ -3,9 +3,9 @@
  *
  * The options are chosen for the compile's own cost, since kernel text is straight-line C that needs little optimising. With gcc,
  * -fexpensive-optimizations on top of -O1 makes kernels as fast as -O2 does (plain -O1: up to 2.5 times slower, depthwise) for 0.64 of its
- * time; jump threading and the propagation of single bits cost a seventh and gain nothing, while leaving out all constant propagation or
- * allocating registers over whole functions slows some kernels. With clang, -O1 and -O2 give equal kernels. -nostdlib saves the linking of
- * libraries. bench/jit.c has the figures. */
+ * time. What cleans up after others, hoists a second time or follows pointers costs a fifth of that and gains nothing; leaving out
+ * all constant propagation, guesses of branches or registers by regions slows some kernels. With clang, -O1 and -O2 give equal kernels.
+ * -nostdlib saves the linking of libraries. bench/jit.c and docs/results/2026-11-23/bench-jit.md have the figures. */
 #include "jit/toolchain/cc.h"
 
 #include "jit/toolchain/run_compiler.h"
@@ -20,8 +20,38 @@
         "-ffp-contract=fast", "-fno-stack-protector", "-fno-asynchronous-unwind-tables", "-fcf-protection=none",                           \
         "-Wl,-z,noseparate-code,--build-id=none"
 
-static const char *const gcc_options[] = {
-    "-O1", "-fexpensive-optimizations", "-fno-tree-dominator-opts", "-fno-thread-jumps", "-fno-tree-bit-ccp", COMMON_OPTIONS, NULL};
+#define GCC_OPTIONS "-O1", "-fexpensive-optimizations", "-fno-tree-dominator-opts", "-fno-thread-jumps", "-fno-tree-bit-ccp"
+static const char *const old_gcc_options[] = {GCC_OPTIONS, COMMON_OPTIONS, NULL};
+/* Older ones do not know all of these. */
+static const char *const gcc_options[] = {GCC_OPTIONS,
+                                          "-fno-tree-pta",
+                                          "-fno-tree-dse",
+                                          "-fno-tree-sink",
+                                          "-fno-tree-scev-cprop",
+                                          "-fno-tree-loop-ivcanon",
+                                          "-fno-ivopts",
+                                          "-fno-tree-phiprop",
+                                          "-fno-tree-copy-prop",
+                                          "-fno-tree-builtin-call-dce",
+                                          "-fno-ssa-backprop",
+                                          "-fno-split-wide-types",
+                                          "-fno-ipa-profile",
+                                          "-fno-ipa-reference",
+                                          "-fno-ipa-reference-addressable",
+                                          "-fno-ipa-modref",
+                                          "-fno-ipa-pure-const",
+                                          "-fno-forward-propagate",
+                                          "-fno-move-loop-invariants",
+                                          "--param=max-combine-insns=2",
+                                          "-fno-dse",
+                                          "-fno-dce",
+                                          "-fno-cprop-registers",
+                                          "-fno-compare-elim",
+                                          "-fno-combine-stack-adjustments",
+                                          "-fno-defer-pop",
+                                          "-fno-shrink-wrap",
+                                          COMMON_OPTIONS,
+                                          NULL};
 static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
 
 /* What plays a GPU is not optimised: the time goes into the operations that the library does for it, and most kernels run for less time
@@ -38,12 +68,12 @@ static const char *const emu_clang_options[] = {"-O1",       "-fno-inline",  EMU
                                                 EMU_OPTIONS, COMMON_OPTIONS, NULL};
 
 const char *const *kw_compiler_options(const kw_compiler *compiler) {
+    enum { KNOWS_ALL = 12 };
+    bool clang = !strcmp(compiler->kind, "clang"), old = strtol(compiler->version, NULL, 10) < KNOWS_ALL;
     if (compiler->toolchain == &kw_emu_toolchain) {
-        enum { KNOWS_PATTERN = 12 };
-        const char *const *gcc = strtol(compiler->version, NULL, 10) < KNOWS_PATTERN ? emu_old_gcc_options : emu_gcc_options;
-        return strcmp(compiler->kind, "clang") ? gcc : emu_clang_options;
+        return clang ? emu_clang_options : old ? emu_old_gcc_options : emu_gcc_options;
     }
-    return strcmp(compiler->kind, "clang") ? gcc_options : clang_options;
+    return clang ? clang_options : old ? old_gcc_options : gcc_options;
 }
 
 #if defined __x86_64__
