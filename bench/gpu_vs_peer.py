@@ -32,6 +32,7 @@ class Peer:
         self.type = {"bf16": torch.bfloat16, "fp32": torch.float32}.get(self.dtype, torch.float16)
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = "fpmath=tf32" in words
         value = {w[0]: w[1:] for w in words[3:] if "=" not in w}
+        self.fast = "fpmath=fast_accum" in words
         (self.gemm if self.op == "gemm" else self.convolution)(words[2], value)
 
     def gemm(self, layout, value):
@@ -44,7 +45,7 @@ class Peer:
         a, b, result = self.x if layout[0] == "r" else self.x.t(), self.w if layout[1] == "r" else self.w.t(), torch.empty_like(self.ours)
         if self.dtype == "fp8":
             one = torch.ones((), device="cuda")
-            self.theirs = lambda: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.float16, use_fast_accum=True)
+            self.theirs = lambda: torch._scaled_mm(a, b, scale_a=one, scale_b=one, out_dtype=torch.float16, use_fast_accum=self.fast)
         else:
             self.theirs = lambda: torch.matmul(a, b, out=result)
         self.addresses = {X: self.x, W: self.w, Y: self.ours}
@@ -127,7 +128,7 @@ def try_kernel(library, problem, peer, reference, config, best):
     except Failure as failure:
         return str(failure)[:40].replace(",", ";"), 0, 0
     try:
-        if plan.config != config:
+        if not plan.config.startswith(config):  # a plan adds what the problem wants of the text
             return "refused", 0, 0
         run = peer.runner(plan)
         peer.ours.fill_(math.nan)

@@ -178,11 +178,13 @@ typedef struct kw_epilogue {
 
 enum { KW_PROBLEM_BYTES = 640, KW_PITCHES = 4, KW_BROADCAST = -1 };
 
-/* How coarsely elements of fp32 may be read before they are multiplied (oneDNN's fpmath mode, PyTorch's allow_tf32). A permission: any
+/* How coarsely elements of fp32 may be read before they are multiplied (oneDNN's fpmath mode, PyTorch's allow_tf32), or products of fp8
+ * and bf8 summed (cuBLAS's fast accumulation, PyTorch's use_fast_accum). A permission: any
  * kernel that is at least as exact may serve, and where none is faster the same as for KW_FPMATH_STRICT does. */
 typedef enum kw_fpmath {
     KW_FPMATH_STRICT = 0, /* as they are */
-    KW_FPMATH_TF32,       /* with 10 bits of fraction; sums stay fp32 */
+    KW_FPMATH_TF32,       /* of fp32: with 10 bits of fraction; sums stay fp32 */
+    KW_FPMATH_FAST_ACCUM, /* of gemm in fp8 or bf8: sums may have some 13 bits of fraction for the whole depth */
     KW_FPMATH_COUNT
 } kw_fpmath;
 

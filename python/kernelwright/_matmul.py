@@ -98,8 +98,8 @@ def matmul(
         Where to write; a new array of x's library if not said.
     out_dtype, dtype : str, optional
         Kernelwright's names of the result's type, and of what is read where the arrays' own type does not say it.
-    fpmath : {"tf32"}, optional
-        Elements of fp32 may be rounded to that before they are multiplied, where it is faster (docs/gpu-types.md).
+    fpmath : {"tf32", "fast_accum"}, optional
+        Elements of fp32 may be rounded to tf32 before they are multiplied, sums of fp8 be coarser, where it is faster (docs/gpu-types.md).
     copy : {"auto", "never"}
         What happens to an array whose strides no kernel reads: it is copied, or an ArrayError.
     mode, device, fresh_weights

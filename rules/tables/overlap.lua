@@ -96,11 +96,11 @@ local meeting = {
 -- Products of bytes of floating point, which take two sets of sums.
 local of_bytes = {
     { "cooperative", "128x192x128", 5 }, { "cooperative", "128x128x128", 6 }, { "pingpong", "64x128x128", 7 }, { "cooperative", "128x64x128", 4 },
-    { "pingpong", "64x192x128", 5 },
+    { "pingpong", "64x192x128", 5 }, { "cooperative", "128x256x128", 4 }, { "cooperative", "256x128x128", 4 }, -- of these two for fpmath=fast_accum
 }
 local bytes_divided = {
     { "cooperative", "128x128x128", 6 }, { "pingpong", "64x64x128", 8 }, { "pingpong", "64x128x128", 7 }, { "cooperative", "128x64x128", 4 },
-    { "cooperative", "128x192x128", 5 },
+    { "cooperative", "128x192x128", 5 }, { "cooperative", "128x256x128", 4 }, { "cooperative", "256x128x128", 4 },
 }
 
 -- Points without what tells problems apart (ndim, layout). width: bytes of an element; any: of any size. Rows are of 16 bits, or of bytes; a

@@ -224,6 +224,10 @@ static kw_status check_wants(const kw_config *config, kw_error *err) {
         return kw_fail(err, KW_ILLEGAL, "%s: rule fpmath: its kernels of %s multiply elements as they are; leave out fpmath=tf32", name,
                        kw_dtype_name(config->dtype));
     }
+    if (wants->fast && (!family->fast_sums || config->op != KW_GEMM || (config->dtype != KW_FP8 && config->dtype != KW_BF8))) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule fpmath: its kernels of %s have no coarser sums; leave out fpmath=fast_accum", name,
+                       kw_dtype_name(config->dtype));
+    }
     if (wants->first && (!family->first_text || config->op == KW_GEMM)) {
         return kw_fail(err, KW_ILLEGAL, "%s: rule layout: its kernels have no text of their own for channels first; leave out layout=first",
                        name);
@@ -295,6 +299,7 @@ static kw_status fits_launch(const kw_config *config, const kw_problem *problem,
 static kw_wants wants_of(const kw_family *family, const kw_problem *problem) {
     kw_wants wants = kw_problem_wants(problem);
     wants.tf32 = wants.tf32 && family->rounds;
+    wants.fast = wants.fast && family->fast_sums;
     wants.first = wants.first && family->first_text;
     wants.filter = wants.filter && family->kind == KW_KIND_GPU && !family->filters;
     wants.pitched = wants.pitched && family->pitched_text;

@@ -155,6 +155,7 @@ struct kw_family {
     bool quantized;   /* its text multiplies uint8 by int8 (kw_problem.mixed), and x less its zero point (KW_EPILOGUE_ZERO_X) */
     bool zero_w;      /* and w less its zero points: on a CPU its text stores through the epilogue's words (config/x_sums.h) */
     bool rounds;      /* of a GPU: it multiplies fp32 by instructions for tf32 where a problem permits it (kw_problem.fpmath) */
+    bool fast_sums;   /* of a GPU: it leaves sums of fp8 to its instructions where a problem permits it (the same) */
     bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
     bool first_text;  /* channels-first problems are served by a text of their own: kw_wants.first */
     bool tiles;       /* of a CPU: has kernels of math=amx */

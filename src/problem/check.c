@@ -181,8 +181,14 @@ static kw_status check_mixed(const kw_problem *problem, kw_error *err) {
 
 static kw_status check_fpmath(const kw_problem *problem, kw_error *err) {
     if ((unsigned)problem->fpmath >= KW_FPMATH_COUNT) {
-        return kw_fail(err, KW_ILLEGAL, "problem: fpmath %d is not one of kw_fpmath; use KW_FPMATH_STRICT or KW_FPMATH_TF32",
+        return kw_fail(err, KW_ILLEGAL, "problem: fpmath %d is not one of kw_fpmath; use KW_FPMATH_STRICT to KW_FPMATH_FAST_ACCUM",
                        (int)problem->fpmath);
+    }
+    bool bytes = problem->op == KW_GEMM && (problem->dtype == KW_FP8 || problem->dtype == KW_BF8);
+    if (problem->fpmath == KW_FPMATH_FAST_ACCUM) {
+        return bytes ? KW_OK
+                     : kw_fail(err, KW_ILLEGAL, "problem: fpmath=fast_accum of %s in %s: it is for gemm in fp8 and bf8; leave it out",
+                               kw_op_name(problem->op), kw_dtype_name(problem->dtype));
     }
     return !problem->fpmath || problem->dtype == KW_FP32
                ? KW_OK

@@ -24,6 +24,7 @@ kw_wants kw_problem_wants(const kw_problem *problem) {
     wants.mixed = problem->mixed && problem->x_dtype != problem->dtype;
     wants.x_dtype = wants.mixed ? problem->x_dtype : KW_FP32;
     wants.tf32 = problem->fpmath == KW_FPMATH_TF32;
+    wants.fast = problem->fpmath == KW_FPMATH_FAST_ACCUM;
     wants.first = problem->op != KW_GEMM && problem->layout == KW_CHANNELS_FIRST;
     wants.filter = problem->op != KW_GEMM && kw_filter_order_normal(problem);
     wants.grouped = kw_problem_is_grouped(problem);
@@ -36,7 +37,7 @@ static bool same(const kw_wants *a, const kw_wants *b, kw_want want) {
     case KW_WANT_X:
         return a->mixed == b->mixed && a->x_dtype == b->x_dtype;
     case KW_WANT_FPMATH:
-        return a->tf32 == b->tf32;
+        return a->tf32 == b->tf32 && a->fast == b->fast;
     case KW_WANT_LAYOUT:
         return a->first == b->first;
     case KW_WANT_FILTER:
@@ -87,7 +88,7 @@ void kw_want_print(kw_line *line, const kw_wants *wants, kw_want want) {
         kw_line_addf(line, "%s", kw_dtype_name(wants->x_dtype));
         break;
     case KW_WANT_FPMATH:
-        kw_line_addf(line, "tf32");
+        kw_line_addf(line, "%s", wants->fast ? "fast_accum" : "tf32");
         break;
     case KW_WANT_LAYOUT:
         kw_line_addf(line, "first");
@@ -159,7 +160,8 @@ kw_status kw_wants_read(kw_wants *wants, kw_word word, const char *what, kw_erro
         wants->mixed = true;
         return read_type(&wants->x_dtype, word, value, what, err);
     case KW_WANT_FPMATH:
-        return read_flag(&wants->tf32, word, value, "tf32", what, err);
+        wants->fast = kw_word_is(value, "fast_accum");
+        return wants->fast ? KW_OK : read_flag(&wants->tf32, word, value, "tf32", what, err);
     case KW_WANT_LAYOUT:
         return read_flag(&wants->first, word, value, "first", what, err);
     case KW_WANT_FILTER:

@@ -1,6 +1,6 @@
 /* wants.h: what a problem wants of a kernel's text besides operation and type. Catalogs list configs that want nothing; a config's text ends
  * with these words, each as NAME=VALUE, in the order of kw_want:
- *     x=uint8 fpmath=tf32 layout=first filter_order=any grouped=1 out=bf16 epilogue=bias:fp32+relu pitched=1
+ *     x=uint8 fpmath=tf32 (or fast_accum) layout=first filter_order=any grouped=1 out=bf16 epilogue=bias:fp32+relu pitched=1
  * What a family serves with one text in any case, its configs do not say (config/config.c). */
 #ifndef KW_PROBLEM_WANTS_H
 #define KW_PROBLEM_WANTS_H
@@ -13,6 +13,7 @@ typedef struct kw_wants {
     bool mixed; /* x has type x_dtype instead of the problem's */
     kw_dtype x_dtype;
     bool tf32;    /* elements of fp32 may be rounded to tf32 before they are multiplied (kw_problem.fpmath) */
+    bool fast;    /* products of fp8 may be summed with few bits (the same) */
     bool first;   /* tensors have their channels first */
     bool filter;  /* the filter lies in another order than its layout's (kw_problem.filter_order) */
     bool grouped; /* a product's rows are of groups (problem/groups/groups.h) */

@@ -16,13 +16,17 @@
 #define GEMM_AXES AXES "pad_m=1 pad_n=1 pad_k=1 preshuffle=0 streamk=off persistent=1 split_k=0 index=32 layout=rcr "
 #define PINGPONG "pipe=pingpong wave_m=4 tile_m=64 stages=8 wave_groups=2"
 
-/* Five blocks; seven tiles in six rows and one column or in three rows and two. */
+/* Five blocks; six tiles in one column, or in three rows and two. */
 static const struct {
     const char *config, *problem;
 } kernels_with_tails[] = {
     {"gemm.mma gemm bf16 " GEMM_AXES PINGPONG, "gemm bf16 rcr m350 n64 k2048"},
     {"conv.igemm conv_fwd fp16 " CONV_AXES PINGPONG " epilogue=bias:fp32+relu",
      "conv_fwd fp16 n1 c256 k128 i13x14 f3x3 p1x1 epilogue=bias+relu"},
+    {"gemm.mma gemm fp8 tile_k=128 wave_n=1 wave_k=1 inst_m=64 inst_k=32 inst_n=64 tile_n=64 sched=intrawave epi=cshuffle vec_a=16 "
+     "vec_b=16 "
+     "vec_c=8 pad_m=1 pad_n=1 pad_k=1 preshuffle=0 streamk=off persistent=1 split_k=0 index=32 layout=rcr fpmath=fast_accum " PINGPONG,
+     "gemm fp8 rcr m350 n64 k8192 fpmath=fast_accum"},
     {"conv.igemm conv_bwd_data bf16 " CONV_AXES PINGPONG, "conv_bwd_data bf16 n1 c64 k256 i19x18 f3x3 p1x1"},
 };
 

@@ -24,7 +24,7 @@ typedef struct plan_time {
 /* Of a problem; 0, for unknown, where its products need not be of its own type. */
 static double peak_of(tuning *t, const kw_problem *problem) {
     kw_dtype dtype = problem->dtype;
-    if (problem->fpmath) {
+    if (problem->fpmath == KW_FPMATH_TF32) {
         return 0;
     }
     if (!t->known[dtype]) {

@@ -127,6 +127,11 @@
 #define KW_PLANES_RESULT (KW_PLANES && KW_OP != KW_OP_CONV_BWD_WEIGHT)
 #define KW_COPY_RUN (KW_ACCESS_BYTES / KW_BYTES)
 #define KW_COPIES_AT(bytes) (KW_CEIL(bytes, 128) * 128)
-#define KW_SUM_SETS (KW_BYTES == 1 ? 2 : 1) /* of a thread: the tile's, and where the instruction's are short of bits a step's */
+/* Of a thread: the tile's, and where the instruction's are short of bits a step's, but where a problem permits such sums. A tile of 256 by 128
+ * has no room for both, and serves those alone. */
+#ifndef KW_FAST_ACCUM
+#define KW_FAST_ACCUM 0
+#endif
+#define KW_SUM_SETS (KW_BYTES == 1 && !(KW_FAST_ACCUM) && KW_TILE_M * KW_TILE_N < 256 * 128 ? 2 : 1)
 
 #endif

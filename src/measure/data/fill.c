@@ -20,6 +20,7 @@
 
 enum { TABLE_BITS = 12, TABLE_SIZE = 1 << TABLE_BITS };
 
+#define FAST_EXACT 8192.0 /* of sums that an instruction cuts below their 13th bit */
 #define FP32_EXACT 16777216.0
 #define INT_EXACT 1073741824.0 /* 2^30, so that no result can equal the poison of an int32, 0x7f7f7f7f or 0x80808080 */
 
@@ -95,6 +96,9 @@ static bool stays_exact(const kw_problem *problem, double products, int32_t a, i
     kw_dtype output = kw_problem_dtype(problem, kw_problem_result(problem));
     double sigma = sqrt(products * square_of_input(problem, first, a) * square_of_input(problem, second, b));
     bool scaled = first_scale(problem) >= 0;
+    if (problem->fpmath == KW_FPMATH_FAST_ACCUM && 8 * sigma > FAST_EXACT) {
+        return false;
+    }
     return output == KW_FP16               ? 8 * sigma <= 65504
            : output == KW_INT8 && !scaled  ? 3 * sigma <= 127
            : output == KW_UINT8 && !scaled ? 3 * sigma <= 255

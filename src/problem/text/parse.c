@@ -188,7 +188,7 @@ static kw_status read_dim_size(const kw_dim *dim, kw_word word, given *size, kw_
     return scan.at == scan.end ? KW_OK : fail_size(dim, word, err);
 }
 
-/* x=TYPE, fpmath=tf32, filter=ORDER, out=TYPE and epilogue=STEPS, which stand once each. */
+/* x=TYPE, fpmath=WORD, filter=ORDER, out=TYPE and epilogue=STEPS, which stand once each. */
 typedef struct given_epilogue {
     kw_word x, fpmath, filter, out, steps;
 } given_epilogue;
@@ -278,9 +278,11 @@ static kw_status place_epilogue(kw_problem *problem, const given_epilogue *said,
     }
     problem->mixed = x != problem->dtype;
     problem->x_dtype = problem->mixed ? x : KW_FP32;
-    problem->fpmath = said->fpmath.at ? KW_FPMATH_TF32 : KW_FPMATH_STRICT;
-    if (said->fpmath.at && !kw_word_is(said->fpmath, "tf32")) {
-        return kw_fail(err, KW_MALFORMED, "problem: fpmath=%.*s is not known; fpmath takes tf32, or is left out", KW_WORD(said->fpmath));
+    bool fast = said->fpmath.at && kw_word_is(said->fpmath, "fast_accum");
+    problem->fpmath = fast ? KW_FPMATH_FAST_ACCUM : said->fpmath.at ? KW_FPMATH_TF32 : KW_FPMATH_STRICT;
+    if (said->fpmath.at && !fast && !kw_word_is(said->fpmath, "tf32")) {
+        return kw_fail(err, KW_MALFORMED, "problem: fpmath=%.*s is not known; fpmath takes tf32 or fast_accum, or is left out",
+                       KW_WORD(said->fpmath));
     }
     if (said->filter.at && !kw_filter_order_of_word(&problem->filter_order, said->filter)) {
         return kw_fail(err, KW_MALFORMED, "problem: filter=%.*s is no order of a filter; use one of %s", KW_WORD(said->filter),

@@ -53,7 +53,7 @@ size_t kw_problem_print(char *text, size_t capacity, const kw_problem *problem) 
         kw_line_addf(&line, " x=%s", kw_dtype_name(problem->x_dtype));
     }
     if (problem->fpmath) {
-        kw_line_addf(&line, " fpmath=tf32");
+        kw_line_addf(&line, " fpmath=%s", problem->fpmath == KW_FPMATH_TF32 ? "tf32" : "fast_accum");
     }
     if (problem->filter_order) {
         kw_line_addf(&line, " filter=%s", kw_filter_order_name(problem->filter_order));

@@ -331,6 +331,7 @@ static void words_of_a_problem_are_checked(void **state) {
         kw_status status;
     } cases[] = {
         {GOOD " x=uint8", "rule x_type: its kernels read x and w in one type", KW_ILLEGAL},
+        {GOOD " fpmath=fast_accum", "rule fpmath: its kernels of bf16 have no coarser sums", KW_ILLEGAL},
         {GOOD " fpmath=tf32", "rule fpmath: its kernels of bf16 multiply elements as they are", KW_ILLEGAL},
         {"test.plain gemm fp32 x=uint8", "rule x_type: x=uint8 of fp32", KW_ILLEGAL},
         {"test.plain gemm int8 x=fp16", "rule x_type: x=fp16 of int8", KW_ILLEGAL},

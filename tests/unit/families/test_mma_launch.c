@@ -303,6 +303,7 @@ static void coarse_products_say_how_coarse_they_are(void **state) {
         double error;
     } cases[] = {
         {"fp8", "tile_k=128 inst_k=32 vec_a=16 vec_b=16 pipe=pingpong wave_groups=2 stages=5 persistent=1", 0x1p-11},
+        {"fp8 fpmath=fast_accum", "tile_k=128 inst_k=32 vec_a=16 vec_b=16 pipe=pingpong wave_groups=2 stages=5 persistent=1", 0x1p-9},
         {"bf16", "tile_k=64 inst_k=16 vec_a=8 vec_b=8 pipe=pingpong wave_groups=2 stages=5 persistent=1", 0},
         {"fp8", "tile_k=64 inst_k=32 vec_a=1 vec_b=1 pipe=basic_v1 wave_groups=1 stages=1 persistent=0", 0},
         {"fp32", "tile_k=32 inst_k=8 vec_a=4 vec_b=4 pipe=tma wave_groups=1 stages=4 persistent=0", 0x1.01p-9},

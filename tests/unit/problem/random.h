@@ -27,6 +27,7 @@ static inline kw_problem random_problem(uint64_t *state, kw_op op, int64_t size)
             problem.x_dtype = KW_UINT8;
         }
         problem.fpmath = problem.dtype == KW_FP32 && random_between(state, 0, 1) ? KW_FPMATH_TF32 : KW_FPMATH_STRICT;
+        problem.fpmath = problem.dtype == KW_FP8 && op == KW_GEMM && random_between(state, 0, 1) ? KW_FPMATH_FAST_ACCUM : problem.fpmath;
         if (op == KW_GEMM) {
             problem.layout = (kw_layout)random_between(state, KW_RCR, KW_CCR);
             problem.gemm = (kw_gemm_dims){.batch = random_between(state, 1, 3),

@@ -73,6 +73,7 @@ kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     mma.mixed = config->wants.mixed;
     mma.shifted = kw_epilogue_zero_x(&config->wants.epilogue) != NULL;
     mma.tf32 = config->wants.tf32;
+    mma.fast = config->wants.fast;
     mma.row_groups = config->wants.grouped;
     mma.one_part = config->wants.grouped || (config->wants.pitched && (config->op == KW_CONV_FWD || config->op == KW_CONV_BWD_DATA));
     mma.in_order = !(config->wants.first || config->wants.pitched || config->wants.grouped);
@@ -103,6 +104,15 @@ bool kw_mma_cuts_to_tf32(const kw_mma *mma) {
 
 bool kw_mma_permits(const kw_rule_case *c) {
     return !kw_mma_cuts_to_tf32(c->decoded) || c->problem->fpmath == KW_FPMATH_TF32;
+}
+
+/* Whether the instruction alone sums bytes of floating point. */
+static bool sums_fast(const kw_mma *mma) {
+    return kw_mma_overlaps(mma) && mma->bytes == 1 && kw_mma_sum_sets(mma) == 1;
+}
+
+bool kw_mma_permits_fast(const kw_rule_case *c) {
+    return !sums_fast(c->decoded) || c->problem->fpmath == KW_FPMATH_FAST_ACCUM;
 }
 
 bool kw_mma_shares_instruction(const kw_mma *mma) {

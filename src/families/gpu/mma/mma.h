@@ -113,6 +113,7 @@ typedef struct kw_mma {
     bool fused;             /* it has an epilogue */
     bool mixed, shifted;    /* x is uint8; x has a zero point */
     bool tf32;              /* elements of fp32 may be rounded */
+    bool fast;              /* sums of fp8 may stay in the instructions for the whole depth */
     bool row_groups;        /* it is for grouped products */
     bool one_part;          /* its depth is never divided */
     bool in_order;          /* rows of tiles may be rows of the result as the problem has it, without gaps */
@@ -145,6 +146,7 @@ bool kw_mma_cuts_to_tf32(const kw_mma *mma);
 bool kw_mma_permits(const kw_rule_case *c);
 #define KW_MMA_PERMITS_RULE                                                                                                                \
     { "permits_tf32", "pipe=tma multiplies fp32 as tf32; the problem must permit it by fpmath=tf32", kw_mma_permits }
+bool kw_mma_permits_fast(const kw_rule_case *c);
 /* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
 bool kw_mma_shares_instruction(const kw_mma *mma);
 /* Whether a tile's result leaves while the next tile comes in (kernels/gpu/lib/overlap.h): pipe=cooperative or pingpong. */

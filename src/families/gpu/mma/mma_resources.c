@@ -11,6 +11,7 @@
 #define KW_EPI mma->epi
 #define KW_IN mma->dtype
 #define KW_TF32 mma->tf32
+#define KW_FAST_ACCUM mma->fast
 #define KW_BYTES ((int64_t)mma->bytes)
 #define KW_OUT_BYTES kw_dtype_size(mma->output)
 #define KW_CHANNELS_FIRST 1 /* only asked of such problems */

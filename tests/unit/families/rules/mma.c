@@ -26,6 +26,7 @@
 #define BYTES                                                                                                                              \
     "layout=crr tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 pipe=compv3 sched=intrawave "      \
     "vec_a=16 vec_b=16 vec_c=8"
+#define FAST "tile_n=256 tile_k=128 inst_n=256 inst_k=32 vec_a=16 vec_b=16 vec_c=8 " COOPERATIVE
 #define PHASES                                                                                                                             \
     "tile_m=16 tile_n=64 tile_k=32 wave_m=1 wave_n=2 wave_k=1 inst_m=16 inst_n=8 inst_k=4 pipe=basic_v1 sched=intrawave vec_a=1 vec_b=4 "  \
     "vec_c=4"
@@ -178,7 +179,7 @@ static const rule_example gemm_examples[] = {
     {"", "gemm fp8", "vec_a=16 vec_b=16 tile_k=128 inst_k=32 " COOPERATIVE, "sm_90", NULL},
     {"overlap_operands", "gemm fp8", "layout=crr vec_a=16 vec_b=16 tile_k=128 inst_k=32 " COOPERATIVE, "sm_90", NULL},
     {"overlap_operands", "gemm fp8", "vec_a=1 vec_b=1 vec_c=1 tile_k=128 inst_k=32 " COOPERATIVE, "sm_90", NULL},
-    {"registers", "gemm fp8", "vec_a=16 vec_b=16 tile_k=128 inst_k=32 tile_m=256 stages=3 " COOPERATIVE, "sm_90", NULL},
+    {"registers", "gemm fp8", "vec_a=16 vec_b=16 tile_k=128 inst_k=32 tile_n=192 inst_n=192 stages=5 " PINGPONG, "sm_90", NULL},
     {"", "gemm fp16", TURNED, "sm_90", NULL},
     {"", "gemm fp16", "layout=rrr " TURNED, "sm_90", NULL},
     {"overlap_results", "gemm fp16", "layout=crr " TURNED, "sm_90", NULL},
@@ -207,6 +208,8 @@ static const rule_example gemm_examples[] = {
     {"registers", "gemm fp16", "stages=3 " PINGPONG, "sm_90", NULL}, /* two blocks of a multiprocessor share its registers */
     {"", "gemm fp32 fpmath=tf32", BULK_TF32, "sm_90", "gemm fp32 rcr m100 n96 k64 fpmath=tf32"},
     {"permits_tf32", "gemm fp32", BULK_TF32, "sm_90", "gemm fp32 rcr m100 n96 k64"},
+    {"", "gemm fp8 fpmath=fast_accum", FAST, "sm_90", "gemm fp8 rcr m100 n96 k64 fpmath=fast_accum"},
+    {"permits_fast_accum", "gemm fp8", FAST, "sm_90", "gemm fp8 rcr m100 n96 k64"},
     {"bulk_boxes", "gemm fp32", "tile_k=16 inst_k=8 vec_a=4 vec_b=4 " BULK, "sm_90", NULL},
     {"bulk_operands", "gemm fp32", "tile_k=32 inst_k=8 " BULK, "sm_90", NULL},
     {"bulk_plain", "gemm fp16", "layout=rrr " BULK, "sm_90", NULL},
