@@ -90,11 +90,18 @@ static bool gemm_tiles_counted(const kw_rule_case *c) {
     return kw_mma_grid_is_counted(&grid);
 }
 
+/* The instruction alone sums where no sums of each step are kept beside it. */
+static bool permits_fast_accum(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool fast = kw_mma_overlaps(mma) && mma->bytes == 1 && kw_mma_sum_sets(mma) == 1;
+    return !fast || c->problem->fpmath == KW_FPMATH_FAST_ACCUM;
+}
+
 static const kw_rule gemm_mma_fits_rules[] = {
     KW_MMA_PERMITS_RULE,
     {"permits_fast_accum",
      "a tile of 256x128 or 128x256 leaves sums of fp8 and bf8 to the instruction; the problem must permit it by fpmath=fast_accum",
-     kw_mma_permits_fast},
+     permits_fast_accum},
     {"layout", "the config is for another layout than the problem's", gemm_layout},
     {"sizes_counted", "rows, columns and depth are counted in 31 bits", gemm_sizes_counted},
     {"whole_tiles", "m, n or k is no multiple of tile_m, tile_n or tile_k; pad_m=1, pad_n=1, pad_k=1 serve any", whole_tiles},

@@ -106,15 +106,6 @@ bool kw_mma_permits(const kw_rule_case *c) {
     return !kw_mma_cuts_to_tf32(c->decoded) || c->problem->fpmath == KW_FPMATH_TF32;
 }
 
-/* Whether the instruction alone sums bytes of floating point. */
-static bool sums_fast(const kw_mma *mma) {
-    return kw_mma_overlaps(mma) && mma->bytes == 1 && kw_mma_sum_sets(mma) == 1;
-}
-
-bool kw_mma_permits_fast(const kw_rule_case *c) {
-    return !sums_fast(c->decoded) || c->problem->fpmath == KW_FPMATH_FAST_ACCUM;
-}
-
 bool kw_mma_shares_instruction(const kw_mma *mma) {
     return mma->pipe == KW_PIPE_TMA || mma->pipe == KW_PIPE_GATHER || kw_mma_overlaps(mma);
 }

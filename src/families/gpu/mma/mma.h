@@ -146,7 +146,6 @@ bool kw_mma_cuts_to_tf32(const kw_mma *mma);
 bool kw_mma_permits(const kw_rule_case *c);
 #define KW_MMA_PERMITS_RULE                                                                                                                \
     { "permits_tf32", "pipe=tma multiplies fp32 as tf32; the problem must permit it by fpmath=tf32", kw_mma_permits }
-bool kw_mma_permits_fast(const kw_rule_case *c);
 /* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
 bool kw_mma_shares_instruction(const kw_mma *mma);
 /* Whether a tile's result leaves while the next tile comes in (kernels/gpu/lib/overlap.h): pipe=cooperative or pingpong. */
