@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # check_docs.sh: every relative link of the documentation leads to a file, every file that a page names in `code` is there, every test case
-# of docs/faults.md too, and a reference page (docs/*.md) has at most 10,000 bytes. Pages of docs/results may be as long as their tables.
+# of docs/faults.md too, the table of docs/gpu-spaces.md is that of the golden counts, and a reference page (docs/*.md) has at most 10,000
+# bytes. Pages of docs/results may be as long as their tables.
 cd "${1:-$(dirname "$0")/../..}" || exit 3
 bad=0
 complain() {
@@ -23,6 +24,9 @@ while IFS=': ' read -r program case; do
     file=$(git ls-files "tests/*/$program.c" | head -n 1)
     grep -qE "\b$case\b" "${file:-/dev/null}" || complain "docs/faults.md: $program has no case $case"
 done < <(grep -oE '`test_\w+: \w+`' docs/faults.md | tr -d '`')
+while read -r row; do
+    grep -qF "$row" docs/gpu-spaces.md || complain "docs/gpu-spaces.md: its table is not tests/golden/gpu_spaces.txt's: make golden ($row)"
+done < <(awk -f tools/check/gpu_spaces.awk tests/golden/gpu_spaces.txt)
 for page in docs/*.md; do
     size=$(wc -c <"$page")
     [ "$size" -le 10000 ] || complain "$page: $size bytes; a reference page has at most 10,000: split it by subject"
