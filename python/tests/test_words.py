@@ -95,10 +95,9 @@ def lines(draw):
     wanted = draw(st.sampled_from(["", "int32", "int8", *TYPES] if dtype == "int8" else ["", *(t for t in TYPES if t != "int32")]))
     line += f" out={wanted}" if wanted else ""
     steps = []
-    if dtype == "int8" and op in ("gemm", "conv_fwd") and draw(st.integers(0, 2)) == 0:
-        steps.append(f"zero_x:{draw(st.sampled_from(['int32', 'int8', 'uint8']))}")
-        if draw(st.booleans()):
-            steps.append(f"{draw(st.sampled_from(['zero_w', 'zero_w_channel']))}:{draw(st.sampled_from(['int32', 'int8', 'uint8']))}")
+    if dtype == "int8" and op in ("gemm", "conv_fwd"):
+        zeros = [draw(st.sampled_from(["", "zero_x"])), draw(st.sampled_from(["", "zero_w", "zero_w_channel"]))]
+        steps = [f"{zero}:{draw(st.sampled_from(['int32', 'int8', 'uint8']))}" for zero in zeros if zero]
     names = [s for s in STEPS if op != "conv_bwd_weight" or STEPS[s][0] not in (CHANNEL, ROW)]
     tensors = len(steps) + ("zero_w" in "".join(steps))  # the sums of x that kernels multiply it by take a place
     for name in draw(st.lists(st.sampled_from(names), max_size=7 - len(steps))):
