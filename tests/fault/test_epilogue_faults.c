@@ -1,13 +1,8 @@
 /* test_epilogue_faults.c: epilogues in GPU kernels into whose texts a fault is planted: verification and the emulator must find each, in the
  * kernels of the family that it is for. */
-#include "backend/backend.h"
-#include "config/config.h"
-#include "jit/jit.h"
-#include "measure/measure.h"
 #include "support/kw_test.h"
-#include "support/scratch.h"
+#include "support/planted.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define STEPS "prelude/epilogue_gpu.h"
@@ -76,72 +71,20 @@ static const fault faults[] = {
     {"bytes of a piece beside their columns", STORE, "+ i / 2 * 8 + kw_acc_col(lane, 0)", "+ i / 2 * 8", RUNS, BYTES},
 };
 
-static void change_file(const char *kernels, const fault *f) {
-    char path[2 * SCRATCH_MAX];
-    size_t size;
-    scratch_path(path, kernels, f->file);
-    char *from = scratch_read(path, &size), *at = strstr(from, f->text);
-    kw_text to = {0};
-    if (!at) {
-        fail_msg("%s has no '%s'", f->file, f->text);
-    }
-    kw_text_add_bytes(&to, from, (size_t)(at - from));
-    kw_text_add(&to, f->other);
-    kw_text_add(&to, at + strlen(f->text));
-    scratch_write(path, kw_text_string(&to), to.size, 0600);
-    kw_text_drop(&to);
-    free(from);
-}
-
-static void verify(const fault *f, kw_record *record) {
-    const kw_backend *backend = NULL;
-    kw_device *device = NULL;
-    kw_problem problem;
-    kw_config config;
-    kw_compiler compiler;
-    kw_blob blob;
-    kw_jit_result result;
-    kw_kernel *kernel = NULL;
-    kw_bench *bench = NULL;
-    kw_error err = {0};
-    kw_jit jit = {.compiler = &compiler};
-    int index = 0;
-    assert_ok(kw_backend_find(&backend, &index, "emu:sm_90", &err), &err);
-    assert_ok(backend->open(&device, index, 1, &err), &err);
-    assert_ok(kw_config_parse(&config, f->config, &err), &err);
-    assert_ok(kw_problem_parse(&problem, f->problem, &err), &err);
-    assert_ok(kw_config_serves(&config, &config, &problem, backend->target(device), &err), &err);
-    assert_ok(kw_code_for(&jit.code, KW_BACKEND_EMU, "sm_90", &err), &err);
-    assert_ok(kw_compiler_find(&compiler, getenv("KW_TEST_CC"), jit.code, &err), &err);
-    assert_ok(kw_jit_blob(&jit, &config, &blob, &result, &err), &err);
-    assert_ok(backend->load(device, &config, &blob, &kernel, &err), &err);
-    kw_blob_drop(&blob);
-    assert_ok(kw_bench_open(&bench, backend, device, &problem, 0, &err), &err);
-    assert_ok(kw_bench_verify(bench, kernel, &config, record, &err), &err);
-    kw_bench_close(&bench);
-    backend->unload(device, &kernel);
-    backend->close(&device);
-}
-
 static void planted_faults_are_found(void **state) {
     (void)state;
     int missed = 0;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const fault *f = &faults[i];
-        char folder[SCRATCH_MAX], kernels[2 * SCRATCH_MAX], command[4 * SCRATCH_MAX];
+        planted texts;
         kw_record record = {0};
-        scratch_make(folder);
-        scratch_path(kernels, folder, "kernels");
-        snprintf(command, sizeof command, "cp -r '%s' '%s'", KW_KERNEL_FOLDER, kernels);
-        assert_int_equal(system(command), 0);
-        change_file(kernels, f);
-        setenv("KW_KERNELS", kernels, 1);
-        verify(f, &record);
+        planted_open(&texts);
+        planted_change(&texts, f->file, f->text, f->other);
+        planted_verify(f->config, f->problem, &record);
         bool right = record.outcome == (strncmp(f->what, "none", 4) ? KW_WRONG : KW_GOOD);
         missed += !right;
         print_message("%s%s: %s %s\n", right ? "" : "MISSED: ", f->what, kw_outcome_name(record.outcome), record.detail);
-        unsetenv("KW_KERNELS");
-        scratch_remove(folder);
+        planted_close(&texts);
     }
     assert_int_equal(missed, 0);
 }

@@ -1,0 +1,20 @@
+/* planted.h: kernel texts of its own for one test, with a fault planted in them, and a kernel of them played and verified on emu:sm_90. */
+#ifndef KW_TESTS_PLANTED_H
+#define KW_TESTS_PLANTED_H
+
+#include "measure/measure.h"
+#include "support/scratch.h"
+
+typedef struct planted {
+    char folder[SCRATCH_MAX], kernels[2 * SCRATCH_MAX];
+} planted;
+
+/* Copies the kernel texts and has KW_KERNELS name the copy until planted_close(). */
+void planted_open(planted *texts);
+void planted_close(planted *texts);
+/* The first place of text in a file of the copy becomes other; a file without it ends the test, for then the fault is none. */
+void planted_change(const planted *texts, const char *file, const char *text, const char *other);
+/* Skips the test where no compiler is found. */
+void planted_verify(const char *config_text, const char *problem_text, kw_record *record);
+
+#endif
