@@ -114,6 +114,19 @@ static bool is_want(const kw_family *family, kw_word word) {
     return kw_want_of_word(word) < KW_WANT_COUNT && kw_family_axis(family, (kw_word){word.at, (size_t)(equals - word.at)}) < 0;
 }
 
+/* The axes that the text was written too early to name. */
+static kw_status parse_added(kw_config *config, uint32_t *seen, kw_error *err) {
+    kw_scan scan = kw_scan_string(config->family->added), name;
+    kw_status status = KW_OK;
+    for (kw_word word, axis; !status && kw_scan_word(&scan, &word);) {
+        name = (kw_scan){word.at, word.at + word.size};
+        kw_scan_field(&name, '=', &axis);
+        int i = kw_family_axis(config->family, axis);
+        status = i >= 0 && *seen >> i & 1 ? KW_OK : parse_axis(config, word, seen, err);
+    }
+    return status;
+}
+
 kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
     kw_scan scan = kw_scan_string(text);
     *config = (kw_config){0};
@@ -121,6 +134,9 @@ kw_status kw_config_read(kw_config *config, const char *text, kw_error *err) {
     uint32_t seen = 0;
     for (kw_word word; !status && kw_scan_word(&scan, &word);) {
         status = is_want(config->family, word) ? kw_wants_read(&config->wants, word, "config", err) : parse_axis(config, word, &seen, err);
+    }
+    if (!status && config->family->added) {
+        status = parse_added(config, &seen, err);
     }
     for (int i = 0; !status && i < config->family->axis_count; i++) {
         if (!(seen >> i & 1)) {

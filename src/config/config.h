@@ -5,8 +5,8 @@
 
 #include "config/family.h"
 
-/* Reads the text (axes in any order, each exactly once): a config of the family's axes, whether its rules allow it or not. KW_MISSING:
- * no such family or axis. */
+/* Reads the text (axes in any order, each exactly once, but kw_family.added may be left out): a config of the family's axes, whether its
+ * rules allow it or not. KW_MISSING: no such family or axis. */
 kw_status kw_config_read(kw_config *config, const char *text, kw_error *err);
 /* kw_config_read() and kw_config_check(). */
 kw_status kw_config_parse(kw_config *config, const char *text, kw_error *err);

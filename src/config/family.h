@@ -168,6 +168,9 @@ struct kw_family {
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;
+    /* Axes that came after kernels of the family were stored (rows, wisdom), each with the value that those kernels have:
+     * "edge=part ahead=1". A text that leaves one of these out is read with that value; a text that is printed names all. NULL: none. */
+    const char *added;
     /* Up to KW_RULE_TABLES - 1 tables of each kind, asked in this order. */
     const kw_rule *rules[KW_RULE_KINDS][KW_RULE_TABLES];
     /* For the rules: the config read into a struct of the family's own, at most KW_DECODED_BYTES, and where a target is given what that

@@ -76,7 +76,23 @@ static const kw_family laid = {.name = "test.laid",
                                .axis_count = 1,
                                .kernel = "none"};
 
-const kw_family *const kw_family_table[] = {&wide, &plain, &turning, &laid, NULL};
+static const kw_axis grown_axes[] = {
+    {"edge", "whole part", 0, 1, "an axis that came later"},
+    {"tile_w", NULL, 1, 28, "pixels"},
+    {"ahead", NULL, 0, 9, "another that came later"},
+};
+
+static const kw_family grown = {.name = "test.grown",
+                                .summary = "a family that had one axis when its first rows were stored",
+                                .kind = KW_KIND_CPU,
+                                .ops = 1u << KW_CONV_FWD,
+                                .dtypes = 1u << KW_FP32,
+                                .axes = grown_axes,
+                                .axis_count = 3,
+                                .added = "edge=part ahead=2",
+                                .kernel = "none"};
+
+const kw_family *const kw_family_table[] = {&wide, &plain, &turning, &laid, &grown, NULL};
 
 #define GOOD "test.wide conv_fwd bf16 isa=avx512 math=dp tile_w=7 order=outer"
 
@@ -116,6 +132,25 @@ static void axes_may_stand_in_any_order(void **state) {
     assert_int_equal(kw_config_axis_word(&a, "tile_w").size, 0);
 }
 
+static void texts_from_before_an_axis_mean_what_they_meant(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *canonical;
+    } cases[] = {
+        {"test.grown conv_fwd fp32 tile_w=7", "test.grown conv_fwd fp32 edge=part tile_w=7 ahead=2"},
+        {"test.grown conv_fwd fp32 tile_w=7 edge=whole", "test.grown conv_fwd fp32 edge=whole tile_w=7 ahead=2"},
+        {"test.grown conv_fwd fp32 ahead=0 tile_w=7", "test.grown conv_fwd fp32 edge=part tile_w=7 ahead=0"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_error err = {0};
+        kw_config config;
+        char text[KW_CONFIG_TEXT_MAX];
+        assert_ok(kw_config_parse(&config, cases[i].text, &err), &err);
+        kw_config_print(text, sizeof text, &config);
+        assert_string_equal(text, cases[i].canonical);
+    }
+}
+
 static void bad_text_is_refused_by_name(void **state) {
     (void)state;
     static const struct {
@@ -139,6 +174,7 @@ static void bad_text_is_refused_by_name(void **state) {
         {"test.wide conv_fwd fp32 isa=avx512 math=dp tile_w=7 order=outer", "math=fma", KW_ILLEGAL},
         {"test.wide conv_fwd bf16 isa=avx2 math=dp tile_w=7 order=outer", "isa=avx512", KW_ILLEGAL},
         {"test.wide conv_fwd fp32 isa=avx512 math=fma tile_w=13 order=outer", "tile_w=13", KW_ILLEGAL},
+        {"test.grown conv_fwd fp32 edge=part", "needs axis tile_w", KW_MALFORMED},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_error err = {0};
@@ -442,6 +478,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(text_round_trips),
         cmocka_unit_test(axes_may_stand_in_any_order),
+        cmocka_unit_test(texts_from_before_an_axis_mean_what_they_meant),
         cmocka_unit_test(bad_text_is_refused_by_name),
         cmocka_unit_test(catalogs_keep_each_config_once_and_in_order),
         cmocka_unit_test(configs_run_only_where_the_machine_can),

@@ -147,9 +147,38 @@ static void each_rule_has_an_example(void **state) {
     assert_int_equal(missing, 0);
 }
 
+/* What a family says of axes that came later is itself read, with each of its axes once; the rest of a config stands before it. */
+static void added_axes_have_their_values(void **state) {
+    (void)state;
+    for (int i = 0; i < FAMILIES; i++) {
+        const rule_examples *of = all_examples[i];
+        const kw_family *family = kw_family_find((kw_word){of->family, strlen(of->family)});
+        const char *added = family->added ? family->added : "";
+        char text[KW_CONFIG_TEXT_MAX], marked[KW_CONFIG_TEXT_MAX];
+        kw_line line = {text, sizeof text, 0};
+        kw_error err = {0};
+        kw_scan scan = kw_scan_string(of->axes);
+        kw_config config[2];
+        snprintf(marked, sizeof marked, " %s", added);
+        kw_line_addf(&line, "%s %s", of->family, of->rows[0].kind);
+        for (kw_word word; kw_scan_word(&scan, &word);) {
+            char axis[64];
+            snprintf(axis, sizeof axis, " %.*s=", (int)((const char *)memchr(word.at, '=', word.size) - word.at), word.at);
+            if (!strstr(marked, axis)) {
+                kw_line_addf(&line, " %.*s", KW_WORD(word));
+            }
+        }
+        assert_ok(kw_config_read(&config[0], text, &err), &err);
+        kw_line_addf(&line, "%s", family->added ? marked : "");
+        assert_ok(kw_config_read(&config[1], text, &err), &err);
+        assert_true(kw_config_equal(&config[0], &config[1]));
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_rule_refuses_its_example_by_name),
+        cmocka_unit_test(added_axes_have_their_values),
         cmocka_unit_test(each_rule_has_an_example),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
