@@ -6,8 +6,9 @@
  *     serves conv_fwd fp32                              (operation and type; one line each)
  *     predicts ratio                                    (see kw_model_quantity)
  *     table ck-gemm-72                                  (the features are published ones, ck/features_ck.h; else they are ours)
- *     family conv.direct                                (code 0, 1, ... of feature "family" when it was trained;
- *                                                        one line each; "unseen:" before the name of one without rows)
+ *     family conv.direct conv_fwd conv_bwd_data         (code 0, 1, ... of feature "family" when it was trained;
+ *                                                        one line each; "unseen:" before the name of one without rows; behind the
+ *                                                        name the operations of which it had rows, none: all)
  *     feature NAME                                      (in the forest's order; one line each)
  *     codes isa avx2 avx512                             (names of codes 0, 1, ... of a category; where no line says them they are ours)
  *     units HEX                                         (of names and units of the features; may be left out)

@@ -33,7 +33,7 @@ typedef struct reader {
     kw_model_spec *spec;
     const char *name;
     int64_t line;
-    size_t capacity[5]; /* of targets, families, features, categories, their codes */
+    size_t capacity[6]; /* of targets, families, features, categories, their codes, families' operations */
     bool has_quantity, has_rows;
     kw_error *err;
 } reader;
@@ -81,9 +81,28 @@ static kw_status read_name(reader *r, const char *what, kw_word value, const cha
     return add_spec_name(r, names, count, capacity, value);
 }
 
+/* A name and the operations of which it was seen. */
 static kw_status read_family(reader *r, kw_word value) {
     kw_model_spec *s = r->spec;
-    return read_name(r, "family", value, &s->families, &s->family_count, &r->capacity[1], KW_MODEL_MAX_FAMILIES);
+    kw_scan scan = {value.at, value.at + value.size};
+    kw_word name = {value.at, 0}, word;
+    uint32_t ops = 0;
+    kw_op op = 0;
+    kw_scan_word(&scan, &name);
+    while (kw_scan_word(&scan, &word)) {
+        if (!kw_op_of_word(&op, word)) {
+            return FAIL(r, KW_MISSING, "family %.*s: operation %.*s is not known", KW_WORD(name), KW_WORD(word));
+        }
+        ops |= 1u << op;
+    }
+    kw_status status = read_name(r, "family", name, &s->families, &s->family_count, &r->capacity[1], KW_MODEL_MAX_FAMILIES);
+    if (!status && !KW_ARENA_RESERVE(&s->arena, s->family_ops, r->capacity[5], s->family_count)) {
+        status = kw_fail_memory(r->err, "a model");
+    }
+    if (!status) {
+        s->family_ops[s->family_count - 1] = ops;
+    }
+    return status;
 }
 
 static kw_status read_feature(reader *r, kw_word value) {
@@ -430,10 +449,10 @@ const char *kw_model_spec_codes(const kw_model_spec *spec, const char *feature) 
     return NULL;
 }
 
-bool kw_model_spec_saw(const kw_model_spec *spec, const char *family) {
+bool kw_model_spec_saw(const kw_model_spec *spec, const char *family, kw_op op) {
     bool seen = spec->ck || !spec->family_count;
     for (size_t i = 0; i < spec->family_count && !seen; i++) {
-        seen = !strcmp(spec->families[i], family);
+        seen = (!spec->family_ops[i] || spec->family_ops[i] >> op & 1) && !strcmp(spec->families[i], family);
     }
     return seen;
 }

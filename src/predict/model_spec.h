@@ -19,6 +19,7 @@ typedef struct kw_model_spec {
     kw_target *targets;
     const char **target_texts; /* ended by NULL */
     const char **families, **features;
+    uint32_t *family_ops;        /* one a family: operations of which its rows were, bits 1 << kw_op; 0: the line names none, so all */
     const char **coded, **codes; /* categories whose codes have names, and these names with blanks between them */
     size_t target_count, family_count, feature_count, coded_count;
     const kw_feature_table *ck;       /* of the published features (ck/ck_rows.h); NULL: ours */
@@ -44,9 +45,9 @@ kw_status kw_model_spec_forest(kw_arena *arena, const char **name, char **data, 
 kw_status kw_model_spec_check(const kw_model_spec *spec, const char *name, const void *forest, size_t size, kw_error *err);
 /* As kw_model_serves and kw_model_distance, before the forest is read. */
 bool kw_model_spec_serves(const kw_model_spec *spec, kw_op op, kw_dtype dtype);
-/* Whether it was trained when there was such a family: what it says of another one's kernels is a guess. One of published features, or
- * without a list of families, knows kernels by their fields alone: always. */
-bool kw_model_spec_saw(const kw_model_spec *spec, const char *family);
+/* Whether rows of the family had this operation: what it says of other kernels is a guess. One of published features, or without a list of
+ * families, knows kernels by their fields alone: always. */
+bool kw_model_spec_saw(const kw_model_spec *spec, const char *family, kw_op op);
 /* Names of the feature's codes in training, blanks between them; NULL: the spec does not say them, and they are ours. */
 const char *kw_model_spec_codes(const kw_model_spec *spec, const char *feature);
 int kw_model_spec_distance(const kw_model_spec *spec, const kw_target *target);

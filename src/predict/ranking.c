@@ -51,7 +51,7 @@ static void fill_own_config(const kw_ranking *r, size_t i) {
     }
     double code = kw_family_table[family] ? model->family_codes[family] : NAN;
     r->row[model->family_column] = code;
-    r->known[i] = !isnan(code) || !model->spec.family_count;
+    r->known[i] = kw_model_spec_saw(&model->spec, r->configs[i]->family->name, r->configs[i]->op);
 }
 
 /* Published columns come by the row; what stands in the places of a problem is not read. A config without tiles has none. */

@@ -341,10 +341,11 @@ static void note_unknown(const source *s, const kw_selector_query *q, const doub
     const kw_family *noted = NULL;
     for (size_t i = 0; i < q->count; i++) {
         const kw_family *family = q->configs[i]->family;
-        if (q->launches[i] && isinf(ns[i]) && family != noted && (s->spec.ck || !kw_model_spec_saw(&s->spec, family->name))) {
+        if (q->launches[i] && isinf(ns[i]) && family != noted &&
+            (s->spec.ck || !kw_model_spec_saw(&s->spec, family->name, q->problem->op))) {
             noted = family;
-            kw_text_addf(notes, "  model %s never saw kernels of %s: they may be measured, but are not chosen without\n", s->name,
-                         noted->name);
+            kw_text_addf(notes, "  model %s never saw kernels of %s for %s: they may be measured, but are not chosen without\n", s->name,
+                         noted->name, kw_op_name(q->problem->op));
         }
     }
 }

@@ -71,24 +71,36 @@ static void add_spec_serves(kw_text *text, const kw_dataset *dataset, const kw_m
     }
 }
 
-/* Whether rows, or those of the model before, had a kernel of the family. */
-static bool has_rows_of(const kw_dataset *dataset, const kw_model_spec *before, const kw_family *family) {
-    bool has = before && kw_model_spec_saw(before, family->name);
-    for (size_t i = 0; i < dataset->pair_count && !has; i++) {
-        has = dataset->pairs[i].config.family == family;
+/* Operations for which rows, or those of the model before, had a kernel of the family: bits 1 << kw_op. */
+static uint32_t ops_with_rows(const kw_dataset *dataset, const kw_model_spec *before, const kw_family *family) {
+    uint32_t ops = 0;
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        bool saw = family->ops >> op & 1 && before && kw_model_spec_saw(before, family->name, (kw_op)op);
+        ops |= saw ? 1u << op : 0;
     }
-    return has;
+    for (size_t i = 0; i < dataset->pair_count; i++) {
+        const kw_config *config = &dataset->pairs[i].config;
+        ops |= config->family == family ? 1u << config->op : 0;
+    }
+    return ops;
 }
 
-/* A family without rows keeps its code and is named so that nobody takes it for one that was seen; dataset NULL: all count as seen. */
+/* A family without rows keeps its code and is named so that nobody takes it for one that was seen; of the others the operations that were
+ * seen stand behind the name. dataset NULL: all count as seen. */
 static void add_schema(kw_text *text, const kw_feature_table *features, const kw_dataset *dataset, const kw_model_spec *before) {
     bool ck = features == kw_ck_table(KW_GEMM) || features == kw_ck_table(KW_CONV_FWD);
     if (ck) {
         kw_text_addf(text, "table %s\n", features->name);
     }
     for (const kw_family *const *family = kw_family_table; *family && !ck; family++) {
-        bool seen = !dataset || has_rows_of(dataset, before, *family);
-        kw_text_addf(text, "family %s%s\n", seen ? "" : KW_MODEL_UNSEEN, (*family)->name);
+        uint32_t ops = dataset ? ops_with_rows(dataset, before, *family) : 0;
+        kw_text_addf(text, "family %s%s", ops || !dataset ? "" : KW_MODEL_UNSEEN, (*family)->name);
+        for (int op = 0; op < KW_OP_COUNT; op++) {
+            if (ops >> op & 1) {
+                kw_text_addf(text, " %s", kw_op_name((kw_op)op));
+            }
+        }
+        kw_text_add(text, "\n");
     }
     for (size_t i = 0; i < features->count; i++) {
         kw_text_addf(text, "feature %s\n", features->features[i].name);

@@ -194,11 +194,15 @@ static void a_spec_is_read_back_as_it_was_meant(void **state) {
     assert_int_equal(spec.serves[KW_CONV_BWD_WEIGHT], 0);
     bool seen[2] = {false, false};
     for (size_t i = 0; kw_family_table[i]; i++) { /* a family without rows keeps its code and counts as none that was seen */
-        bool has = false;
-        for (size_t j = 0; j < p.dataset.pair_count && !has; j++) {
-            has = p.dataset.pairs[j].config.family == kw_family_table[i];
+        bool has = false, has_op[KW_OP_COUNT] = {false};
+        for (size_t j = 0; j < p.dataset.pair_count; j++) {
+            bool same = p.dataset.pairs[j].config.family == kw_family_table[i];
+            has |= same;
+            has_op[p.dataset.pairs[j].config.op] |= same;
         }
-        assert_int_equal(kw_model_spec_saw(&spec, kw_family_table[i]->name), has);
+        for (int op = 0; op < KW_OP_COUNT; op++) {
+            assert_int_equal(kw_model_spec_saw(&spec, kw_family_table[i]->name, (kw_op)op), has_op[op]);
+        }
         assert_true(strstr(spec.families[i], kw_family_table[i]->name) != NULL);
         seen[has] = true;
     }

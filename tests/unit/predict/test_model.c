@@ -108,7 +108,7 @@ static void a_bad_line_is_named(void **state) {
         {"serves conv_fwd fp32\n", "serves gemm bf16\n", KW_MALFORMED, "serves gemm bf16 is said twice"},
         {"serves conv_fwd fp32\nserves gemm bf16\n", "", KW_MALFORMED, "no line says serves"},
         {"family conv.pointwise\n", "family gemm.tiled\n", KW_MALFORMED, "family gemm.tiled is named twice"},
-        {"family conv.pointwise\n", "family two words\n", KW_MALFORMED, "is not one word"},
+        {"family conv.pointwise\n", "family two words\n", KW_MISSING, "family two: operation words is not known"},
         {"family conv.pointwise\n", "family \n", KW_MALFORMED, "family \"\" is not one word"},
         {"feature tile_w\n", "feature log2_gk\n", KW_MALFORMED, "feature log2_gk is named twice"},
         {"feature tile_w\n", "feature tile_q\n", KW_MALFORMED, "feature 1 is tile_q, and tile_w in the forest"},
