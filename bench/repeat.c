@@ -310,7 +310,7 @@ static bool compare_all(request *r) {
     kw_cpu_brand(brand);
     printf("# How well times repeat\n\n%s. The same pairs of a kernel and a problem, timed in two processes on one core; the share by "
            "which the "
-           "two times of a pair are apart. docs/measuring.md has the method; the median should be below 2 %%.\n\n"
+           "two times of a pair are apart. docs/measuring/measuring.md has the method; the median should be below 2 %%.\n\n"
            "| mode | pairs | median | 90 %% below | largest | control |\n|---|---|---|---|---|---|\n",
            brand);
     for (size_t i = 0; i < sizeof modes / sizeof *modes && good; i++) {

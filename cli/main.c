@@ -29,7 +29,7 @@ const cli_verb cli_verbs[] = {
      "and\n"
      "model_TARGET.spec for the others, each of which --model takes; --out leaves it as it is and writes copies. Scores are LightGBM's to "
      "the\n"
-     "last bit. --op: the direction, where the folder's name does not say it. docs/model-folder.md tells all.",
+     "last bit. --op: the direction, where the folder's name does not say it. docs/selection/model-folder.md tells all.",
      OPTIONS(OPT_OUT, OPT_OP, OPT_QUANTITY, OPT_QUIET), 1, 1, verb_adopt},
     {"build", "", "compile kernels into the cache, or into a folder", "kwright build --set tiny",
      "  kwright build --set tiny --arch gfx942 --out objects\n"
@@ -41,7 +41,8 @@ const cli_verb cli_verbs[] = {
      OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON, OPT_SEED), 0, -1, verb_check},
     {"compare", "A B", "hold two models against each other on measured problems",
      "kwright compare models/new models/old --stores results.db",
-     "A and B: a model's folder, a file of held-out predictions (oof.csv.gz), estimate, random or single. docs/evaluation.md tells all.",
+     "A and B: a model's folder, a file of held-out predictions (oof.csv.gz), estimate, random or single. docs/selection/evaluation.md "
+     "tells all.",
      OPTIONS(OPT_STORES, JUDGE), 2, 2, verb_compare},
     {"completion", "", "print the completion script for bash and zsh", "source <(kwright completion)", NULL, NO_OPTIONS, 0, 0,
      verb_completion},
@@ -61,7 +62,7 @@ const cli_verb cli_verbs[] = {
      "  kwright db drop results.db --outcome crashed --yes   # asks unless --yes\n"
      "  kwright db check results.db                     # every page and every row\n"
      "  kwright db recover damaged.db --out recovered.db\n"
-     "docs/store.md tells all, with queries for sqlite3, DuckDB and pandas.",
+     "docs/measuring/store.md tells all, with queries for sqlite3, DuckDB and pandas.",
      OPTIONS(OPT_OP, OPT_DTYPE, OPT_PROBLEM, OPT_CONFIG, OPT_OUTCOME, OPT_TARGET, OPT_RUN, OPT_ANSWERS, OPT_FORMAT, OPT_OUT, OPT_LIMIT,
              OPT_COLD, OPT_FRESH, OPT_YES, OPT_JSON, OPT_QUIET),
      2, -1, verb_db},
@@ -81,7 +82,7 @@ const cli_verb cli_verbs[] = {
      "--html: one page of charts and tables, beside the estimate, the single best kernel and chance.\n"
      "  kwright evaluate results.db --oof models/mine/oof.csv.gz --left-out family\n"
      "  kwright evaluate results.db --selector estimate            # also random, single\n"
-     "docs/evaluation.md has every definition.",
+     "docs/selection/evaluation.md has every definition.",
      OPTIONS(OPT_MODEL, OPT_OOF, OPT_SELECTOR, OPT_OUT, OPT_HTML, OPT_TITLE, JUDGE), 1, -1, verb_evaluate},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "Answers from wisdom, else by prediction; it measures nothing unless --mode says so.", OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_JSON),
@@ -93,12 +94,12 @@ const cli_verb cli_verbs[] = {
     {"merge", "[FILE ...]", "unite stores and segments of shards, and say what is missing",
      "kwright merge --out results.db --next holes.manifest results.db.shard-*.jsonl",
      "A union: order and repetition do not matter, and nothing is dropped. Manifests beside the files (NAME.manifest) say what should be\n"
-     "there; exit code 1: pairs are missing, and kwright sweep --pairs holes.manifest measures them. docs/shards.md tells all.",
+     "there; exit code 1: pairs are missing, and kwright sweep --pairs holes.manifest measures them. docs/measuring/shards.md tells all.",
      OPTIONS(OPT_OUT, OPT_NEXT, OPT_MANIFEST, OPT_JSON, OPT_QUIET), 0, -1, verb_merge},
     {"predict", "PROBLEM", "list kernels by predicted time", "kwright predict 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1' --limit 10",
      "By the model that serves the problem, else by the analytic estimate; it runs and compiles nothing. Measured times are shown where "
      "wisdom\n"
-     "or a store (--store) has one of this target. docs/selection.md tells all.",
+     "or a store (--store) has one of this target. docs/selection/selection.md tells all.",
      OPTIONS(COMMON, SPACE, OPT_MODEL, OPT_STORE, OPT_FRESH, OPT_DTYPE, OPT_LIMIT, OPT_JSON), 1, 1, verb_predict},
     {"problems", "[PROBLEM ...]", "list problem sets; show, choose, extract and compare problems",
      "kwright problems --problems forward_2d --sample 300 --max-gflop 1",
@@ -110,7 +111,7 @@ const cli_verb cli_verbs[] = {
      "kwright prune results.db --keep 0.99 --out kernels.txt",
      "For each operation and type. --out writes a catalog for --kernels, or a rule set where the name ends in .lua. What is kept is told "
      "on\n"
-     "all problems and on problems that did not choose. docs/evaluation.md tells all.",
+     "all problems and on problems that did not choose. docs/selection/evaluation.md tells all.",
      OPTIONS(OPT_KEEP, OPT_WORST, OPT_OP, OPT_DTYPE, OPT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET), 1, -1, verb_prune},
     {"quality", "NEW BASE", "accept or refuse a model in place of another", "kwright quality models/new models/old --stores results.db",
      "Accepted: mean and median efficiency within 0.5 % of the base's, P10 within 2 %, no problem more than 10 % worse. Exit code 1 and "
@@ -119,7 +120,7 @@ const cli_verb cli_verbs[] = {
      OPTIONS(OPT_STORES, JUDGE), 2, 2, verb_quality},
     {"report", "STORE", "say what a store of measurements shows", "kwright report results.db --html report.html",
      "Efficiency against the roofs, winning families, worst problems, drift and failures by cause, each with a command to go on with;\n"
-     "--html makes one page with charts and tables that opens offline. docs/reports.md says how to read it.",
+     "--html makes one page with charts and tables that opens offline. docs/measuring/reports.md says how to read it.",
      OPTIONS(OPT_HTML, OPT_BASELINE, OPT_TITLE, OPT_JSON), 1, 1, verb_report},
     {"run", "[PROBLEM ...]", "run a problem with its best kernel", "kwright run --check 'gemm bf16 rcr m128 n768 k768'", NULL,
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_CHECK, OPT_SEED, OPT_TOGETHER, OPT_JSON), 0, -1, verb_run},
@@ -145,7 +146,7 @@ const cli_verb cli_verbs[] = {
     {"sweep", "[PROBLEM ...]", "measure every kernel on every problem into a store",
      "kwright sweep --op conv_fwd --set default --problems forward_2d --sample 300 --out results.db",
      "What has a row is skipped, so the same command goes on where one was stopped. Kernels run in processes of their own; what crashes,\n"
-     "hangs or is wrong becomes a row that says so. Exit code 1: a result is wrong; 130: stopped. docs/sweeps.md tells all.\n"
+     "hangs or is wrong becomes a row that says so. Exit code 1: a result is wrong; 130: stopped. docs/measuring/sweeps.md tells all.\n"
      "  kwright sweep --where-model-errs models/mine --stores data/a.jsonl.gz --budget 20m --out new.db\n"
      "measures what a model most needs to know, until its regret is within --regret in every family.",
      OPTIONS(OPT_DEVICE, OPT_THREADS, OPT_CACHE_DIR, OPT_CC, OPT_QUIET, SPACE, PROBLEM, SWEEP), 0, -1, verb_sweep},

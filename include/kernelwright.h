@@ -231,7 +231,7 @@ typedef struct kw_problem {
 enum { KW_PROBLEM_TEXT_MAX = 1024 }; /* room for any canonical text, with its end */
 
 /* Reads one line such as "conv_fwd bf16 nhwgc n32 c64 k64 i56x56 f3x3 p1x1" or "gemm fp32 rcr m128 n64 k256". The order of
- * words is free; docs/problem-text.md has the grammar. What is not said is n1 g1 s1 d1 p0 (GEMM: b1). The problem is checked. */
+ * words is free; docs/problems/problem-text.md has the grammar. What is not said is n1 g1 s1 d1 p0 (GEMM: b1). The problem is checked. */
 KW_API kw_status kw_problem_parse(kw_problem *problem, const char *text, kw_error *err);
 /* Reads a line of another tool as well: MIOpenDriver ("./bin/MIOpenDriver convbfp16 -n 32 -c 64 ..."), benchdnn
  * ("--dir=BWD_D --dt=bf16 g32mb1ic128ih56oc128kh3ph1", "--matmul 128x768:768x768"), hipblaslt-bench, PyTorch's TunableOp, or our own text.
@@ -310,7 +310,7 @@ enum { KW_CONFIG_TEXT_MAX = 1024 };
  * src/store/row.h, unit, meaning. PAIR is an array of two, whose columns have names of their own; FLAG is true or false.
  *
  * A sample is a batch of calls, timed together; samples during which the processor was taken away are dropped. Times are of one call; 0 where
- * none was taken. half_ns: who wins by one half is scored by the other. docs/measuring.md has the method. */
+ * none was taken. half_ns: who wins by one half is scored by the other. docs/measuring/measuring.md has the method. */
 #define KW_RECORD_FIELDS(NUMBER, PAIR, FLAG)                                                                                               \
     NUMBER(REAL, double, time_ns, 0, "ns", "of one call: lower quartile of the samples")                                                   \
     NUMBER(REAL, double, spread_ns, 0, "ns", "interquartile range")                                                                        \
@@ -353,7 +353,7 @@ typedef struct kw_context_options {
     const char *data_dir;    /* KW_DATA_DIR, else $XDG_DATA_HOME/kernelwright, else ~/.local/share/kernelwright */
     const char *wisdom_file; /* KW_WISDOM, else wisdom.txt in data_dir; "" keeps wisdom in memory only */
     const char *compiler;    /* KW_CC, else gcc, else clang, else cc, found on PATH; "" uses no compiler. For GPUs see
-                                                  docs/gpu-toolchains.md */
+                                                  docs/devices/gpu-toolchains.md */
     const char *model;       /* KW_MODEL: the folder of a model to predict by; "" for none; else the nearest there is */
     int32_t spill_limit;     /* bytes of registers that a thread of a GPU kernel may keep in memory for the kernel to be a
                                                   candidate; 0: KW_SPILL_LIMIT, else none; below 0: any number */
@@ -691,7 +691,7 @@ KW_API kw_status kw_measure(kw_record *record, kw_registry *registry, size_t ind
  * GPU a small kernel is compiled. */
 KW_API double kw_context_peak(kw_context *context, kw_dtype dtype);
 KW_API double kw_context_bandwidth(kw_context *context);
-/* What one core of the CPU gets done in a nanosecond, as text ("fma256=7.31 fma512=3.66 ... ram=24.8": instructions, bytes; docs/cpu-rates.md).
+/* What one core of the CPU gets done in a nanosecond, as text ("fma256=7.31 fma512=3.66 ... ram=24.8": instructions, bytes; docs/kernels/cpu-rates.md).
  * It is measured, in one to three seconds, and the highest of each that was ever measured on this machine is given and kept in the user's data
  * folder. Contexts that are opened later expect times by them; one that is open goes on as it was. "" for a GPU. */
 KW_API kw_status kw_context_rates(char *text, size_t capacity, kw_context *context, kw_error *err);

@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 KW_GOLDEN_WRITE=1 ctest --test-dir build -R golden --output-on-failure
 tools/make_samples.sh
-page=docs/gpu-spaces.md table=$(awk -f tools/check/gpu_spaces.awk tests/golden/gpu_spaces.txt)
+page=docs/kernels/gpu-spaces.md table=$(awk -f tools/check/gpu_spaces.awk tests/golden/gpu_spaces.txt)
 awk -v table="$table" '/^[|] architecture / { print table; inside = 1 } !/^[|]/ { inside = 0 } !inside' "$page" >"$page.new"
 mv "$page.new" "$page"
 git diff --stat -- tests/golden kernels/sample docs

@@ -9,7 +9,7 @@
 #   test_batch_benchmark.py                  kwright check
 #   create_miopen_training_set.py            kwright problems extract
 #   convert_csv_to_parquet.py                none: training reads stores
-#   train.py, validate_*.py                  kwright train, kwright evaluate (docs/training.md, docs/evaluation.md)
+#   train.py, validate_*.py                  kwright train, kwright evaluate (docs/selection/training.md, docs/selection/evaluation.md)
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 kwright=${1:-$root/build/kwright}
@@ -35,7 +35,7 @@ ours() {
     "$kwright" "$@"
 }
 
-# kernels COUNT FILE: the published count, or the one that docs/traits.md explains.
+# kernels COUNT FILE: the published count, or the one that docs/selection/traits.md explains.
 kernels() {
     local count
     count=$("$kwright" list --traits "$configs/$2.json" --arch gfx950 --count-only)

@@ -16,7 +16,7 @@ typedef struct kw_metric {
 } kw_metric;
 
 /* One list for the struct, tables and JSON: name, meaning. A problem group is a problem on a target, packed or not, cold or not, with
- * every kernel that was measured there. All but regret are shares, 1 at best; regret is 0 at best. docs/evaluation.md has the
+ * every kernel that was measured there. All but regret are shares, 1 at best; regret is 0 at best. docs/selection/evaluation.md has the
  * definitions in full. */
 #define KW_EVALUATION_METRICS(X)                                                                                                           \
     X(mean, "mean efficiency: the oracle's time over the selection's; a tie counts as 1, a selection that failed as 0")                    \

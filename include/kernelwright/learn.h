@@ -11,7 +11,7 @@ extern "C" {
 
 /* How good the selections of a model are, on problem groups (a problem on a target, packed or not, cold or not) that it was not trained
  * on. Efficiency is the oracle's time over the selection's, at most 1; the oracle is chosen by one half of the samples and timed by the
- * other (docs/measuring.md); a selection that failed has efficiency 0. */
+ * other (docs/measuring/measuring.md); a selection that failed has efficiency 0. */
 typedef struct kw_train_metrics {
     int64_t problem_groups, failed; /* failed: selections that failed */
     double mean, median, p10, worst;
@@ -70,7 +70,7 @@ typedef struct kw_train_report {
 } kw_train_report;
 
 /* Trains a model and writes its folder: the forest, what it is for, its held-out figures and predictions, its manifest and card
- * (docs/training.md). Loads LightGBM into this process, which stays then. Same rows, options and library: same files, byte for byte. */
+ * (docs/selection/training.md). Loads LightGBM into this process, which stays then. Same rows, options and library: same files, byte for byte. */
 KW_API kw_status kw_train(const kw_train_options *options, kw_train_report *report, kw_error *err);
 
 /* A zeroed member asks for its default. */

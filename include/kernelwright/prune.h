@@ -33,7 +33,7 @@ typedef struct kw_prune_options {
     kw_dtype dtype;
     double keep;         /* mean share to keep, in each group; 0: 0.99 */
     double worst;        /* share to keep in each problem group; 0: 0.9, negative: none */
-    const char *out;     /* a catalog; a rule set when it ends in .lua (docs/rules.md); NULL: nothing is written */
+    const char *out;     /* a catalog; a rule set when it ends in .lua (docs/kernels/rules.md); NULL: nothing is written */
     const char *command; /* for the file's comment; may be NULL */
     uint64_t seed;       /* of the folds */
 } kw_prune_options;

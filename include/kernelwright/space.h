@@ -13,10 +13,10 @@ typedef struct kw_space_options {
     size_t size;              /* sizeof(kw_space_options) */
     const char *set;          /* a rule set: "tiny", "tests", "default", "full", ...; NULL: what the library was built for, "default" */
     const char *arch;         /* an architecture of rules/arch; NULL: the one of this machine's CPU */
-    const char *config;       /* a config; values may be "*" or -1, what it does not name is open (docs/traits.md); NULL: all */
+    const char *config;       /* a config; values may be "*" or -1, what it does not name is open (docs/selection/traits.md); NULL: all */
     const char *filter;       /* a Lua expression over c, e.g. "c.tile_w >= 7 and c.family == 'conv.direct'"; NULL: all */
     const char *rules_dir;    /* a folder with arch/, families/ and sets/; NULL: KW_RULES, else the rules compiled in */
-    const char *traits;       /* a trait file (docs/traits.md); without a set it chooses of all that is legal; NULL: all */
+    const char *traits;       /* a trait file (docs/selection/traits.md); without a set it chooses of all that is legal; NULL: all */
     const char *builder_conf; /* a folder with lists of CK Builder, for sets that come from there; NULL: the build's */
     void (*log)(void *user, const char *line); /* remarks: traits that no family has; may be NULL */
     void *user;
@@ -25,7 +25,7 @@ typedef struct kw_space_options {
 /* Calls visit with the canonical text of each config, in a fixed order, each config once; visit returns false to stop. */
 KW_API kw_status kw_space_visit(const kw_space_options *options, bool (*visit)(void *user, const char *config), void *user, kw_error *err);
 /* KW_OK when a kernel can be generated for the architecture and runs there; else KW_ILLEGAL or KW_NO_KERNEL and the rule that refuses it, by
- * name with its reason (docs/gpu-spaces.md). KW_MISSING: no such architecture, family or axis. */
+ * name with its reason (docs/kernels/gpu-spaces.md). KW_MISSING: no such architecture, family or axis. */
 KW_API kw_status kw_config_supported(const char *config, const char *arch, kw_error *why);
 
 /* Holding a set against a list of configs that it must have: a catalog file, which may be gzip. */

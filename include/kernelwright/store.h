@@ -74,7 +74,7 @@ typedef struct kw_import_report {
     int64_t added, known, refused;
     char first_refusal[256]; /* with its line */
 } kw_import_report;
-/* Refuses rows that cannot be true (docs/store.md): times that are negative, not finite or so short that the work would be above any peak the
+/* Refuses rows that cannot be true (docs/measuring/store.md): times that are negative, not finite or so short that the work would be above any peak the
  * target can have, outcomes that contradict the rest, malformed texts. format NULL: as the first line says. Rows of "seed-csv", and of
  * "ck-json" and "ck-log", CK Tile's GEMM benchmarks as a JSON file and as a log, say little of themselves: defaults gives them run, target,
  * packed, cold, time and, by any problem of it, operation and type of seed-csv (no problem: as the kernels' names say; NULL for the other

@@ -59,7 +59,7 @@ typedef struct kw_sweep_options {
     size_t config_count;
     const kw_problem *problems;
     size_t problem_count;
-    const char *pairs;             /* a manifest (docs/sweeps.md): only its pairs, in place of configs and problems; NULL: none */
+    const char *pairs;             /* a manifest (docs/measuring/sweeps.md): only its pairs, in place of configs and problems; NULL: none */
     const char *candidates, *list; /* what configs and problems are called, for the run's facts; may be NULL */
     const char *out;               /* a store, or a segment when it ends in .jsonl */
     const char *command;           /* for the run's facts */

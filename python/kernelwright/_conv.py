@@ -48,7 +48,7 @@ def _order(shape: tuple[int, ...], strides: tuple[int, ...]) -> str:
 
 
 def _distances(tensor: str, shape: tuple[int, ...], strides: tuple[int, ...], order: str) -> str | None:
-    """The words of a problem for an x or y that is a part of a larger tensor with channels first or last (docs/pitches.md); None where it is none."""
+    """The words of a problem for an x or y that is a part of a larger tensor with channels first or last (docs/problems/pitches.md); None where it is none."""
     ndim = len(shape) - 2
     spatial = list(zip("dhw"[3 - ndim :], range(2, ndim + 2)))
     inner, others = (1, [("n", 0), *spatial]) if order == "last" else (ndim + 1, [("n", 0), ("c", 1), *spatial[:-1]])
@@ -224,7 +224,7 @@ def _forward(ndim: int) -> Any:
     ----------
     x, w : array
         (N, C, spatial) and (K, C / groups, filter); with axes "NHWC" (N, spatial, C) and (K, filter, C / groups). Memory may be channels first or
-        last: strides say, and the result lies as x does. On a CPU weights lie as K C Y X, K Y X C or C Y X K, whatever x does (docs/filters.md).
+        last: strides say, and the result lies as x does. On a CPU weights lie as K C Y X, K Y X C or C Y X K, whatever x does (docs/problems/filters.md).
     bias : array, optional
         K values that are added first.
     stride, padding, dilation : int or sequence of int

@@ -91,7 +91,7 @@ def matmul(
     bias : array, optional
         N values that are added first.
     epilogue : str or sequence of str, optional
-        Steps behind the bias, ``"gelu"`` or ``"add+relu"`` (docs/epilogues.md).
+        Steps behind the bias, ``"gelu"`` or ``"add+relu"`` (docs/problems/epilogues.md).
     extras : sequence of array
         What the steps read, in their order.
     out : array, optional
@@ -99,7 +99,7 @@ def matmul(
     out_dtype, dtype : str, optional
         Kernelwright's names of the result's type, and of what is read where the arrays' own type does not say it.
     fpmath : {"tf32", "fast_accum"}, optional
-        Elements of fp32 may be rounded to tf32 before they are multiplied, sums of fp8 be coarser, where it is faster (docs/gpu-types.md).
+        Elements of fp32 may be rounded to tf32 before they are multiplied, sums of fp8 be coarser, where it is faster (docs/kernels/gpu-types.md).
     copy : {"auto", "never"}
         What happens to an array whose strides no kernel reads: it is copied, or an ArrayError.
     mode, device, fresh_weights

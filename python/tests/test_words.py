@@ -1,4 +1,4 @@
-"""Plans of problem lines that hypothesis draws over every word of docs/problem-text.md and docs/epilogues.md, against NumPy in doubles: types of each
+"""Plans of problem lines that hypothesis draws over every word of docs/problems/problem-text.md and docs/problems/epilogues.md, against NumPy in doubles: types of each
 tensor, layouts, far padding, distances between lines, and epilogues of any length. Arrays lie in larger memory; what is not theirs is not written."""
 
 import math

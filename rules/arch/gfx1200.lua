@@ -1,4 +1,4 @@
--- docs/rules.md has the form of this file. typical: a usual product, for work without a device.
+-- docs/kernels/rules.md has the form of this file. typical: a usual product, for work without a device.
 return {
     about = "AMD RDNA 4: Radeon RX 9060",
     backend = "hip",

@@ -1,4 +1,4 @@
--- docs/rules.md has the form of this file. typical: a usual product, for work without a device.
+-- docs/kernels/rules.md has the form of this file. typical: a usual product, for work without a device.
 return {
     about = "AMD CDNA 2: Instinct MI210, MI250",
     backend = "hip",

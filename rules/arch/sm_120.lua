@@ -1,4 +1,4 @@
--- docs/rules.md has the form of this file. typical: a usual product, for work without a device.
+-- docs/kernels/rules.md has the form of this file. typical: a usual product, for work without a device.
 return {
     about = "NVIDIA Blackwell: RTX 50",
     backend = "cuda",

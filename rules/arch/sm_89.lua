@@ -1,4 +1,4 @@
--- docs/rules.md has the form of this file. typical: a usual product, for work without a device.
+-- docs/kernels/rules.md has the form of this file. typical: a usual product, for work without a device.
 return {
     about = "NVIDIA Ada: L40, RTX 4090",
     backend = "cuda",

@@ -1,4 +1,4 @@
--- Implicit matrix products on GPUs. The product of these axes is far too large to be walked: sets list points (docs/rules.md). The lists
+-- Implicit matrix products on GPUs. The product of these axes is far too large to be walked: sets list points (docs/kernels/rules.md). The lists
 -- here are what "*" stands for and what a search draws from, for all directions alike: what a direction lacks C refuses.
 local arches = include "tables/arch"
 

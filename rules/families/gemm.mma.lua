@@ -1,4 +1,4 @@
--- Matrix products on GPUs. The product of these axes is far too large to be walked: sets list points (docs/rules.md). The lists here are
+-- Matrix products on GPUs. The product of these axes is far too large to be walked: sets list points (docs/kernels/rules.md). The lists here are
 -- what "*" stands for and what a search draws from.
 local arches = include "tables/arch"
 

@@ -251,7 +251,7 @@ static kw_status add_references(kw_registry *registry, kw_error *err) {
     return status;
 }
 
-/* What the sets leave out as slower where the core's rates say that it is not (docs/cpu-rates.md). */
+/* What the sets leave out as slower where the core's rates say that it is not (docs/kernels/cpu-rates.md). */
 static kw_status add_by_rates(kw_registry *registry, const kw_catalog *catalog, kw_error *err) {
     kw_config other;
     kw_status status = KW_OK;

@@ -1,4 +1,4 @@
-/* build_cost.c: sum, median and most of processor times. The median is the figure that compilers are held to (docs/gpu-toolchains.md): it
+/* build_cost.c: sum, median and most of processor times. The median is the figure that compilers are held to (docs/devices/gpu-toolchains.md): it
  * does not move with the few widest tiles of a set, as a mean does. */
 #include "jit/build_cost.h"
 

@@ -228,7 +228,7 @@ static double predicted_time(const kw_model *model, double score, double estimat
 
 /* On a target that gave no rows, half of what the model says against the estimate is believed: a correction learned on other processors is
  * right in its direction more often than in its size. Anything from 0.3 to 0.7 chose alike on a processor of another vendor, and both ends
- * chose worse (docs/evaluation.md). Published features know nothing of a target but its architecture, so there that is near enough. */
+ * chose worse (docs/selection/evaluation.md). Published features know nothing of a target but its architecture, so there that is near enough. */
 static const double trust_elsewhere = 0.5;
 
 static double trust_of(kw_ranking *r, const kw_target *target) {

@@ -1,4 +1,4 @@
-/* view.h: a problem seen as matrix products. Every direction of a convolution is a GEMM over gathered operands (docs/problem-text.md
+/* view.h: a problem seen as matrix products. Every direction of a convolution is a GEMM over gathered operands (docs/problems/problem-text.md
  * has the table); backward data with a stride is one GEMM per stride phase. Derived quantities are written here once. */
 #ifndef KW_PROBLEM_VIEW_H
 #define KW_PROBLEM_VIEW_H

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_docs.sh: every relative link of the documentation leads to a file, every file that a page names in `code` is there, every test case
-# of docs/faults.md too, the table of docs/gpu-spaces.md is that of the golden counts, and a reference page (docs/*.md) has at most 10,000
+# of docs/faults.md too, the table of docs/kernels/gpu-spaces.md is that of the golden counts, and a reference page has at most 10,000
 # bytes. Pages of docs/results may be as long as their tables.
 cd "${1:-$(dirname "$0")/../..}" || exit 3
 bad=0
@@ -25,9 +25,9 @@ while IFS=': ' read -r program case; do
     grep -qE "\b$case\b" "${file:-/dev/null}" || complain "docs/faults.md: $program has no case $case"
 done < <(grep -oE '`test_\w+: \w+`' docs/faults.md | tr -d '`')
 while read -r row; do
-    grep -qF "$row" docs/gpu-spaces.md || complain "docs/gpu-spaces.md: its table is not tests/golden/gpu_spaces.txt's: make golden ($row)"
+    grep -qF "$row" docs/kernels/gpu-spaces.md || complain "docs/kernels/gpu-spaces.md: its table is not tests/golden/gpu_spaces.txt's: make golden ($row)"
 done < <(awk -f tools/check/gpu_spaces.awk tests/golden/gpu_spaces.txt)
-for page in docs/*.md; do
+for page in $(git ls-files "docs/*.md" | grep -v "^docs/results/"); do
     size=$(wc -c <"$page")
     [ "$size" -le 10000 ] || complain "$page: $size bytes; a reference page has at most 10,000: split it by subject"
 done

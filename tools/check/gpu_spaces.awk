@@ -1,4 +1,4 @@
-# gpu_spaces.awk: the table of docs/gpu-spaces.md out of tests/golden/gpu_spaces.txt (set, architecture, family, op, type, count, hash).
+# gpu_spaces.awk: the table of docs/kernels/gpu-spaces.md out of tests/golden/gpu_spaces.txt (set, architecture, family, op, type, count, hash).
 # tools/check/check_docs.sh holds the page against it, tools/golden.sh writes it anew.
 function cell(set, arch) {
     return of(set, arch, "conv.igemm") " + " of(set, arch, "gemm.mma") " + " of(set, arch, "gemm.stream") "; " \

@@ -1,5 +1,5 @@
 /* artifacts.h: the files of a model's folder. Each is replaced whole or not at all; the forest and what names its digest (model.spec) come
- * last, so that a folder whose writing was cut off is refused rather than misread. Nothing in them depends on the clock. docs/training.md
+ * last, so that a folder whose writing was cut off is refused rather than misread. Nothing in them depends on the clock. docs/selection/training.md
  * says what each is for. */
 #ifndef KW_LEARN_MODEL_ARTIFACTS_H
 #define KW_LEARN_MODEL_ARTIFACTS_H

@@ -88,7 +88,7 @@ static void print_markdown(kw_text *text, const kw_artifacts *a, const family *f
     kw_schema_hash(schema, t->features);
     kw_text_addf(text,
                  "# Model card\n\nRanks kernels for a problem by predicted time, for choosing one, or a few to measure. It predicts %s "
-                 "(docs/training.md) and is no guide to absolute times elsewhere than on its targets.\n\n",
+                 "(docs/selection/training.md) and is no guide to absolute times elsewhere than on its targets.\n\n",
                  r->quantity);
     kw_text_addf(text, "- Trained on `%s`%s.\n", target,
                  r->problem_groups && t->dataset->problem_groups[t->dataset->problem_group_count - 1].target.units &&

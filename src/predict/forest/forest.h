@@ -2,7 +2,7 @@
  *
  * Invariants: a kw_forest and a kw_forest_batch are constant once made and may be used by any number of threads; what a call writes is in
  * its kw_forest_scratch, of which each thread has its own. A call takes no lock and allocates nothing. The score is the raw score:
- * the sum of the leaves in the order of the trees, in double, as LightGBM's C API returns it. docs/forest.md has the method, the
+ * the sum of the leaves in the order of the trees, in double, as LightGBM's C API returns it. docs/selection/forest.md has the method, the
  * limits and what is refused.
  *
  * kw_forest_score answers for any row and is the definition; kw_forest_batch_score answers for a fixed set of candidates at once. */

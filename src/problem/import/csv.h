@@ -1,5 +1,5 @@
 /* csv.h: problems from CSV files, line by line: the header says which column holds what, each row is one problem. Columns of a
- * convolution: N C K Hi Wi Y X stride_* pad_* dil_* and so on, of a GEMM: M N K; docs/problem-text.md lists them. Columns that are not
+ * convolution: N C K Hi Wi Y X stride_* pad_* dil_* and so on, of a GEMM: M N K; docs/problems/problem-text.md lists them. Columns that are not
  * known are passed over. */
 #ifndef KW_PROBLEM_IMPORT_CSV_H
 #define KW_PROBLEM_IMPORT_CSV_H

@@ -1,6 +1,6 @@
 /* parse.c: one line of text -> problem. Words come in any order, so there are two passes over the text: the first finds the
  * operation, the type and the layout, the second the sizes, whose letters depend on the operation. Nothing is copied and each pass stops at
- * the first fault, so a line of any length costs at most two readings. docs/problem-text.md is the grammar. */
+ * the first fault, so a line of any length costs at most two readings. docs/problems/problem-text.md is the grammar. */
 #include "base/nearest.h"
 #include "problem/text/dims.h"
 #include "problem/epilogue/epilogue.h"

@@ -3,7 +3,7 @@
  *     DIRECTION/SUBSET/LAYOUT_DTYPE[_streamk].conf      DIRECTION forward, backward_data, backward_weight; LAYOUT nhwgc, ndhwgc
  *     forward/SUBSET/ngchw_depthwise.conf               one list for all types
  *
- * with one instance a line; docs/gpu-spaces.md tells the forms. A line with '#' or ';' is passed over. */
+ * with one instance a line; docs/kernels/gpu-spaces.md tells the forms. A line with '#' or ';' is passed over. */
 #ifndef KW_SPACE_CK_BUILDER_CONF_H
 #define KW_SPACE_CK_BUILDER_CONF_H
 

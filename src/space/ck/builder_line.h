@@ -1,4 +1,4 @@
-/* builder_line.h: a line of a list of CK Builder taken apart, and the config it is being read into. Values are counted from 0, as docs/gpu-spaces.md
+/* builder_line.h: a line of a list of CK Builder taken apart, and the config it is being read into. Values are counted from 0, as docs/kernels/gpu-spaces.md
  * counts them; every fault is one line that begins with file and line. */
 #ifndef KW_SPACE_CK_BUILDER_LINE_H
 #define KW_SPACE_CK_BUILDER_LINE_H

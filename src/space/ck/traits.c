@@ -139,8 +139,8 @@ static kw_status fail_unknown_trait(const char *file, const char *trait, kw_erro
         kw_line_addf(&line, " %s", fixed_traits[i].name);
     }
     kw_field_hint(hint, trait, fixed);
-    return kw_fail(err, KW_MISSING, "%s: trait \"%.60s\" is not known%s; docs/traits.md has the names, `kwright show` the axes", file,
-                   trait, hint);
+    return kw_fail(err, KW_MISSING, "%s: trait \"%.60s\" is not known%s; docs/selection/traits.md has the names, `kwright show` the axes",
+                   file, trait, hint);
 }
 
 /* A value must be one for some family; where none has the trait it is not looked at. */

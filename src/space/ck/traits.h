@@ -6,7 +6,7 @@
  * A trait is an axis of some family or a published field (fields.h), or a fixed one: data_type, variant, ndim_spatial, layout, arch, family.
  * A config of a family that lacks the field is not allowed, unless no family of its kind of device has it: such a trait is passed over with
  * a remark, so that one file serves GPUs and CPUs. Any other name is an error, because a typing error that quietly selects everything is
- * worse than none. docs/traits.md is the reference. */
+ * worse than none. docs/selection/traits.md is the reference. */
 #ifndef KW_SPACE_CK_TRAITS_H
 #define KW_SPACE_CK_TRAITS_H
 

@@ -1,7 +1,7 @@
 /* make_archs.c: a program of the build. It reads the architecture files (rules/arch/NAME.lua) and prints the tables kw_cpu_archs and
  * kw_gpu_archs as C source. The files are our own, so a fault in one ends the build with a line that names it.
  *
- * Usage: make_archs OUTPUT FILE.lua ... The tables have the order of the files. The form of a file is in docs/rules.md. */
+ * Usage: make_archs OUTPUT FILE.lua ... The tables have the order of the files. The form of a file is in docs/kernels/rules.md. */
 #include "config/gpu_arch.h"
 #include "config/isa.h"
 #include "problem/names/names.h"

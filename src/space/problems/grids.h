@@ -2,7 +2,7 @@
  *
  *     { op = "conv_fwd", spatial = 2, grids = { {"small", {"i", 8, 16}, {"c k", {64, 128}, {128, 64}}, f = 3, p = 1}, ... } }
  *
- * and stands for every point of every grid, the first axis outermost. docs/problem-sets.md is the reference. Points are named
+ * and stands for every point of every grid, the first axis outermost. docs/problems/problem-sets.md is the reference. Points are named
  * "GRID_0000", numbered through the whole set. A misspelt field, a missing size or an impossible problem is an error that names grid and
  * field. */
 #ifndef KW_SPACE_PROBLEMS_GRIDS_H

@@ -138,8 +138,8 @@ static int refuse_field(lua_State *state, kw_config_view *view) {
         kw_line_addf(&line, " %s", fixed_fields[i].name);
     }
     kw_lua_raise(state, KW_MISSING,
-                 "no family has an axis '%s'%s; fields are family, op, dtype, the families' axes and those of docs/traits.md", name,
-                 kw_field_hint(hint, name, fixed));
+                 "no family has an axis '%s'%s; fields are family, op, dtype, the families' axes and those of docs/selection/traits.md",
+                 name, kw_field_hint(hint, name, fixed));
 }
 
 static int push_fixed_field(lua_State *state, kw_config_view *view, lua_Integer field) {

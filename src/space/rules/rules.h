@@ -1,5 +1,5 @@
 /* rules.h: the rule files (rules/arch, rules/families, rules/sets, rules/tables), read and checked against the families that C knows.
- * docs/rules.md is the reference for their form. They come from a folder, or from the copies compiled in.
+ * docs/kernels/rules.md is the reference for their form. They come from a folder, or from the copies compiled in.
  *
  * A rule file cannot widen what C allows: each axis of the family must be named, each value must lie in the axis, and kw_config_check
  * has the last word on every point. */

@@ -1,4 +1,4 @@
-/* protocol.h: what a client and its worker say to each other, one line each. docs/workers.md has the grammar.
+/* protocol.h: what a client and its worker say to each other, one line each. docs/measuring/workers.md has the grammar.
  *
  *     to the worker                              from the worker
  *     problem PROBLEM                            hello 1 VERSION     \

@@ -49,7 +49,7 @@ kw_status kw_worker_parse(kw_worker_options *options, int count, char *const *ar
             k++;
         }
         if (k == sizeof known / sizeof *known || i + 1 == count) {
-            return kw_fail(err, KW_MALFORMED, "%.60s: this verb serves sweeps; its options come in pairs, see docs/workers.md",
+            return kw_fail(err, KW_MALFORMED, "%.60s: this verb serves sweeps; its options come in pairs, see docs/measuring/workers.md",
                            arguments[i]);
         }
         if (known[k].text) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# readers.sh KWRIGHT DOC DATA: runs the lines of docs/store.md that hand results to other programs (sqlite3, DuckDB, pyarrow), as they stand there.
+# readers.sh KWRIGHT DOC DATA: runs the lines of docs/measuring/store.md that hand results to other programs (sqlite3, DuckDB, pyarrow), as they stand there.
 # A program that is not installed is skipped with a note; 77 when none is.
 set -eu
 kwright=$(realpath "$1") doc=$(realpath "$2") data=$(realpath "$3")

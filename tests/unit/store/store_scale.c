@@ -1,4 +1,4 @@
-/* store_scale.c: how fast a store is with many rows. Not a test: a program to be run by hand, whose figures docs/store.md gives.
+/* store_scale.c: how fast a store is with many rows. Not a test: a program to be run by hand, whose figures docs/measuring/store.md gives.
  * Usage: store_scale FILE [ROWS] [BATCH], with FILE on the disk that is to be measured; it is made anew. */
 #include "base/os/clock.h"
 #include "support/rows/rows.h"

@@ -435,7 +435,7 @@ static void configs_of_ours_are_told_from_foreign_names(void **state) {
     }
 }
 
-/* docs/store.md has the table as it is here. */
+/* docs/measuring/store.md has the table as it is here. */
 static void the_page_names_every_field(void **state) {
     (void)state;
     static char page[65536];
@@ -447,7 +447,7 @@ static void the_page_names_every_field(void **state) {
         char row[256];
         snprintf(row, sizeof row, "\n| `%s` | %s | %s |\n", field->name, field->unit, field->meaning);
         if (!strstr(page, row)) {
-            fail_msg("docs/store.md lacks%s", row);
+            fail_msg("docs/measuring/store.md lacks%s", row);
         }
     }
 }

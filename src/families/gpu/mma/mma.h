@@ -1,7 +1,7 @@
 /* mma.h: the axes of the two families of tiled matrix-instruction kernels, conv.igemm and gemm.mma, and a config of either read once.
  *
  * A block computes a tile of the result: tile_m x tile_n, tile_k deep a step. Its waves stand wave_m x wave_n x wave_k over the tile; each
- * multiplies with instructions of inst_m x inst_n x inst_k. docs/gpu-kernels.md says what each axis does in the text. */
+ * multiplies with instructions of inst_m x inst_n x inst_k. docs/kernels/gpu-kernels.md says what each axis does in the text. */
 #ifndef KW_FAMILIES_GPU_MMA_MMA_H
 #define KW_FAMILIES_GPU_MMA_MMA_H
 
@@ -58,7 +58,7 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(inst_m, NULL, 1, 256, "rows of a matrix instruction")                                                                                \
     X(inst_n, NULL, 1, 256, "columns of a matrix instruction")                                                                             \
     X(inst_k, NULL, 1, 256, "depth of a matrix instruction, or of several that are taken together")                                        \
-    X(pipe, KW_WORDS_OF(KW_PIPES), 0, 0, "how tiles come from memory: docs/gpu-kernels.md")                                                \
+    X(pipe, KW_WORDS_OF(KW_PIPES), 0, 0, "how tiles come from memory: docs/kernels/gpu-kernels.md")                                        \
     X(sched, KW_WORDS_OF(KW_SCHEDS), 0, 0, "interwave: a step is cut into clusters, and waves take turns at loading and multiplying")      \
     X(epi, KW_WORDS_OF(KW_EPIS), 0, 0,                                                                                                     \
       "cshuffle: results pass shared memory and are stored in whole rows; default: from the registers; turned: the same, and operands "    \

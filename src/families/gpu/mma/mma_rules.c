@@ -1,4 +1,4 @@
-/* mma_rules.c: rules that conv.igemm and gemm.mma share. docs/gpu-spaces.md has all of them in words and says where published rule books
+/* mma_rules.c: rules that conv.igemm and gemm.mma share. docs/kernels/gpu-spaces.md has all of them in words and says where published rule books
  * disagree and what is held here.
  *
  * Shared memory is counted as the kernel text lays it out: the tiles of both operands, as many times as `stages` says, without padding; the
