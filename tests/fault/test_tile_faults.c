@@ -24,6 +24,7 @@ typedef struct fault {
     bool int8_only, bf16_only, deep, flow; /* deep: a product of many slices; flow: a convolution whose tiles go on in the next row */
     bool parts, joins;                     /* a product of parts of its depth; a convolution of joined groups */
     bool gradient;                         /* a weight gradient, of several chunks a row and several boxes; bf16 alone */
+    bool strided;                          /* a convolution of stride 2, whose copy has planes */
     bool first;                            /* a convolution of few channels, to which others of zeros are added */
 } fault;
 
@@ -76,6 +77,23 @@ static const fault faults[] = {
      .text = "kw_i64 pitch = a->params.flow,",
      .other = "kw_i64 pitch = cols->count,",
      .flow = true},
+    {.what = "none: planes of a strided convolution", .file = SIZES, .text = "sizes", .other = "shapes", .strided = true},
+    {.what = "columns of all places in one plane", .file = CONVOLUTION, .text = " + x % step[2])", .other = ")", .strided = true},
+    {.what = "a plane's rows as far apart as the image's",
+     .file = CONVOLUTION,
+     .text = "y / step[1] * a->params.row",
+     .other = "y * a->params.row",
+     .strided = true},
+    {.what = "pixels of a plane as far apart as the image's",
+     .file = CONVOLUTION,
+     .text = "if (in_planes(a)) job.src_pixel = p->pixel;",
+     .other = "",
+     .strided = true},
+    {.what = "a plane is filled from the row's first column on",
+     .file = CONVOLUTION,
+     .text = "column = x->low + place; column < x->high",
+     .other = "column = x->low; column < x->high",
+     .strided = true},
     {.what = "none: parts of the depth", .file = SIZES, .text = "sizes", .other = "shapes", .parts = true},
     {.what = "the first part's rows are copied again",
      .file = PRODUCT,
@@ -190,7 +208,7 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
     const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
     const char *first = "conv.direct_1st conv_fwd %s isa=avx512 math=amx tile_w=32 vecs=2 band=0";
-    bool direct = f->flow || f->joins;
+    bool direct = f->flow || f->joins || f->strided;
     snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
@@ -199,6 +217,8 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     snprintf(text, sizeof text, "gemm %s rcr %s k%d", dtype, columns, !strcmp(dtype, "int8") ? 2 * depth - 1 : depth);
     if (f->joins) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc g9 c27 k63 i9x9 f3x3 p1x1", dtype);
+    } else if (f->strided) {
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i17x18 f3x3 s2x2 p1x1", dtype);
     } else if (f->flow) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
     } else if (f->first) {

@@ -40,6 +40,10 @@ void planted_change(const planted *texts, const char *file, const char *text, co
 }
 
 void planted_verify(const char *config_text, const char *problem_text, kw_record *record) {
+    planted_verify_on("emu:sm_90", config_text, problem_text, record);
+}
+
+void planted_verify_on(const char *device_name, const char *config_text, const char *problem_text, kw_record *record) {
     const kw_backend *backend = NULL;
     kw_device *device = NULL;
     kw_problem problem;
@@ -52,12 +56,12 @@ void planted_verify(const char *config_text, const char *problem_text, kw_record
     kw_bench *bench = NULL;
     kw_error err = {0};
     int index = 0;
-    assert_ok(kw_backend_find(&backend, &index, "emu:sm_90", &err), &err);
+    assert_ok(kw_backend_find(&backend, &index, device_name, &err), &err);
     assert_ok(backend->open(&device, index, 1, &err), &err);
     assert_ok(kw_config_parse(&config, config_text, &err), &err);
     assert_ok(kw_problem_parse(&problem, problem_text, &err), &err);
     assert_ok(kw_config_serves(&config, &config, &problem, backend->target(device), &err), &err);
-    assert_ok(kw_code_for(&code, KW_BACKEND_EMU, backend->target(device)->arch, &err), &err);
+    assert_ok(kw_code_for(&code, backend->target(device)->backend, backend->target(device)->arch, &err), &err);
     if (kw_compiler_find(&compiler, getenv("KW_TEST_CC"), code, &err)) {
         print_message("skipped: %s\n", err.text);
         backend->close(&device);

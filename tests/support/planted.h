@@ -1,4 +1,4 @@
-/* planted.h: kernel texts of its own for one test, with a fault planted in them, and a kernel of them played and verified on emu:sm_90. */
+/* planted.h: kernel texts of its own for one test, with a fault planted in them, and a kernel of them verified, played on emu:sm_90 or on another device. */
 #ifndef KW_TESTS_PLANTED_H
 #define KW_TESTS_PLANTED_H
 
@@ -14,7 +14,8 @@ void planted_open(planted *texts);
 void planted_close(planted *texts);
 /* The first place of text in a file of the copy becomes other; a file without it ends the test, for then the fault is none. */
 void planted_change(const planted *texts, const char *file, const char *text, const char *other);
-/* Skips the test where no compiler is found. */
+/* Skip the test where no compiler is found. */
 void planted_verify(const char *config_text, const char *problem_text, kw_record *record);
+void planted_verify_on(const char *device_name, const char *config_text, const char *problem_text, kw_record *record);
 
 #endif

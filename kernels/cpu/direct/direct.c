@@ -11,13 +11,19 @@
  * A row's columns are shared out evenly where a tile that lacks its last one costs less (KW_TILE_SKIP): 25 are 13 and 12, or 9, 8 and 8.
  *
  * Where params.flow, a tile's pixels go on in the next row: the copy has all rows, side by side, so that pixel m of a block, counted by copied
- * pixels, reads from m on whatever row it is of. The pixels between two rows are summed for nothing and left out of the results.
+ * pixels, reads from m on whatever row it is of. The pixels between two rows are summed for nothing and left out of the results. Of a strided
+ * convolution the copy then has a plane for each place of a row and of a column modulo the stride (plane_bytes()): a tap reads one of them,
+ * in which its pixels are neighbours.
+ *
+ * Where each pixel is read once at most, no columns are padded and elements are what the tile reads, there is no copy (in_place()).
  *
  * Loops over the three axes keep the text short, which is what its compile time depends on. */
 #include "cpu/direct/args.h"
 #define KW_KERNEL_PARAMS kw_direct_params
 #include "kw_config.h"
 
+/* A text that can read the tensor where it lies. */
+#define KW_IN_PLACE (!KW_BACKWARD && !KW_TILE_OWN && KW_TILE_ROWS == 1 && KW_MATH != 3)
 #include "cpu/lib/tile.h"
 #if KW_TILE_OWN
 #include "cpu/lib/own_lanes.h"
@@ -55,6 +61,9 @@ static kw_walk walk_of(const kw_kernel_args *a, int axis, kw_i64 phase) {
 
 static kw_i64 block_size(const kw_kernel_args *a, int axis) { return axis ? a->params.block[axis - 1] : 1; }
 static int flows(const kw_kernel_args *a) { return KW_MATH == 3 && a->params.flow; }
+static int in_planes(const kw_kernel_args *a) { return !KW_BACKWARD && flows(a) && a->stride[1] * a->stride[2] > 1; }
+static int in_place(const kw_kernel_args *a) { return KW_IN_PLACE && !a->params.copy_at; }
+static kw_i64 plane_bytes(const kw_kernel_args *a) { return a->params.slice / (a->stride[1] * a->stride[2]); }
 
 static kw_i64 ceil_div(kw_i64 count, kw_i64 step) { return (count + step - 1) / step; }
 
@@ -323,6 +332,13 @@ static reader reader_of(const kw_kernel_args *a, const block *b) { return (void)
 static kw_i64 first_group(const reader *r) { return *r; }
 #endif
 
+/* Where copied row y and column x begin, counted from the first ones. */
+static kw_i64 copied_at(const kw_kernel_args *a, kw_i64 y, kw_i64 x) {
+    const kw_i64 *step = a->stride;
+    if (!in_planes(a)) return y * a->params.row + x * a->params.pixel;
+    return (y % step[1] * step[2] + x % step[2]) * plane_bytes(a) + y / step[1] * a->params.row + x / step[2] * a->params.pixel;
+}
+
 /* Which positions a walk reads, by how far they are behind its first pixel's first tap, modulo the distance of its pixels: bit i for i
  * of them. A stride that is wider than the filter leaves some out, which then are not copied. */
 static unsigned long long places_read(const kw_walk *w) {
@@ -340,6 +356,22 @@ static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 low, k
     kw_i64 pixel = a->params.pixel, pitch = SRC_CHANNELS(a) * groups_of(a) * KW_BYTES, place = place_of(w, low);
     for (; low < high; low++, to += pixel, from += pitch, place = place + 1 == w->src_step ? 0 : place + 1) {
         if (places >> (place & 63) & 1) kw_copy(to, from, SRC_CHANNELS(a), pixel);
+    }
+}
+
+/* copy_row() into the planes of its columns; from: 0 of a row outside the image. */
+static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, const side *x, const char *from, char *to) {
+    kw_i64 channels = SRC_CHANNELS(a), pitch = channels * groups_of(a) * KW_BYTES, pixel = a->params.pixel, step = x->walk.src_step;
+    unsigned long long places = places_read(&x->walk);
+    for (kw_i64 place = 0; place < step; place++) {
+        char *at = to + place * plane_bytes(a);
+        if (!(places >> (place & 63) & 1)) continue;
+        for (kw_i64 column = x->low + place; column < x->high; column += step, at += pixel) {
+            if (from && column >= 0 && column < SRC_SIZE(a)[2])
+                kw_copy(at, from + column * pitch, channels, pixel);
+            else
+                kw_pad(a, at, pixel);
+        }
     }
 }
 
@@ -397,9 +429,12 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
         if (!slice_of(a, b, tz, &slice)) continue;
         for (kw_i64 row = y->low; row < y->high; row++) {
             kw_i64 line = ((b->n * size[0] + slice) * size[1] + row) * size[2];
-            char *at = to + (row - y->low) * a->params.row;
+            char *at = to + copied_at(a, row - y->low, 0);
+            int inside = row >= 0 && row < size[1];
             if (!(places >> (place_of(&y->walk, row) & 63) & 1)) continue;
-            if (row < 0 || row >= size[1]) {
+            if (in_planes(a)) {
+                copy_in_planes(a, x, inside ? SRC(a) + (line * groups_of(a) + first_group(&r)) * channels * KW_BYTES : 0, at);
+            } else if (!inside) {
                 kw_pad(a, at, (x->high - x->low) * a->params.pixel);
             } else {
                 copy_row(a, x, &r, SRC(a) + (line * groups_of(a) + first_group(&r)) * channels * KW_BYTES, at);
@@ -418,7 +453,7 @@ static kw_i64 list_runs(const kw_kernel_args *a, const block *b, kw_run *run) {
         for (kw_i64 tz = 0; tz < z->taps; tz++) {
             if (!slice_of(a, b, tz, &slice)) continue;
             for (kw_i64 tx = 0; tx < columns; tx++, run++) {
-                run->src = slices * a->params.slice + ty * y->tap_src_step * a->params.row + tx * x->tap_src_step * a->params.pixel;
+                run->src = (in_place(a) ? slice : slices) * a->params.slice + copied_at(a, ty * y->tap_src_step, tx * x->tap_src_step);
                 run->w = (b->first_run + (ty * z->taps + tz) * columns + tx) * run_bytes(a);
 #if KW_TILE_SKIP
                 run->at = x->src_start + tx * x->tap_src_step;
@@ -486,10 +521,19 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
 #if KW_X_ZERO
     job.times = kw_head_times(a);
 #endif
+    if (in_planes(a)) job.src_pixel = p->pixel;
     job.size = SRC_SIZE(a)[2];
     job.out_pixel = x->walk.out_step * pitch;
     job.out_row = y->walk.out_step * size[2] * pitch;
     const char *src = memory + p->copy_at + (y->walk.src_start - y->low) * p->row + (x->walk.src_start - x->low) * p->pixel;
+    const char *limit = 0; /* from there on a tile would read behind the tensor */
+    if (in_place(a) && of_height) {
+        const kw_i64 *in = SRC_SIZE(a);
+        const char *end = SRC(a) + a->n * in[0] * p->slice;
+        src = SRC(a) + b->n * in[0] * p->slice + b->share * SRC_CHANNELS(a) * KW_BYTES + y->walk.src_start * p->row +
+              x->walk.src_start * p->pixel;
+        limit = end - (KW_TILE_COLS - 1) * job.src_pixel - 4 * job.steps;
+    }
     kw_i64 first =
         ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
     char *dst = DST(a) + first * pitch + first_result(a, b->share) * KW_OUT_BYTES;
@@ -499,7 +543,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
 #if KW_MATH == 3
         if (flows(a)) {
             job.rows = 1;
-            job.src = src + y->at * job.src_row + x->at * job.src_pixel;
+            job.src = in_planes(a) ? memory + p->copy_at : src + y->at * job.src_row + x->at * job.src_pixel;
             job.out = dst + y->at * job.out_row + x->at * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
             job.at = kw_place_moved(
                 kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
@@ -513,10 +557,16 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
             kw_i64 tiles = ceil_div(x->count, KW_TILE_COLS), end = x->at + x->count;
             for (kw_i64 c = x->at; c < end; c += job.cols, tiles--) {
-                job.cols = KW_TILE_SKIP ? ceil_div(end - c, tiles) : kw_min(KW_TILE_COLS, end - c);
+                kw_i64 count = KW_TILE_SKIP ? ceil_div(end - c, tiles) : kw_min(KW_TILE_COLS, end - c);
+                job.cols = count, job.lead = 0;
+                job.src = src + r * job.src_row + c * job.src_pixel;
+                if (in_place(a) && job.run_count && job.src + job.runs[job.run_count - 1].src > limit) {
+                    job.cols = KW_TILE_COLS, job.lead = KW_TILE_COLS - count;
+                    job.src -= job.lead * job.src_pixel;
+                }
+                c -= job.lead;
                 job.col = c * x->walk.src_step;
                 job.reach = (job.cols - 1) * x->walk.src_step;
-                job.src = src + r * job.src_row + c * job.src_pixel;
                 job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
                 job.at = kw_place_moved(
                     kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
@@ -535,7 +585,7 @@ static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
         block b;
         if (!block_of(&b, a, unit)) continue;
         kw_i64 taps = b.axis[1].walk.taps * b.axis[2].walk.taps, place = unit / (a->params.parts * walks_of_a_copy(a));
-        if (taps && held != place) {
+        if (taps && held != place && !in_place(a)) {
             copy_block(a, &b, memory + a->params.copy_at);
             held = place;
         }

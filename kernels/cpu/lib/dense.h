@@ -53,6 +53,7 @@ typedef struct kw_tile_job {
     const char *next; /* math=amx: weights that come next, of which next_lines are asked for with each chunk */
     kw_i64 next_lines;
     int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */
+    kw_i64 lead;    /* pixels in front that are summed again and not written (where KW_IN_PLACE) */
 } kw_tile_job;
 
 /* Steps of a run of so many source elements, with those that math=amx adds as zeros. */
@@ -76,8 +77,12 @@ KW_INLINE int kw_run_outside(const kw_tile_job *job, const kw_run *run) {
 #define KW_TILE_FEWER 0
 #endif
 #define KW_COLS_LEAST (KW_TILE_COLS - (KW_TILE_SKIP || KW_TILE_FEWER))
+#ifndef KW_IN_PLACE
+#define KW_IN_PLACE 0
+#endif
+#define KW_LEAD(job) (KW_IN_PLACE ? (job)->lead : 0)
 KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
-    return job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && job->channels >= KW_BLOCK;
+    return job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && job->channels >= KW_BLOCK && !KW_LEAD(job);
 }
 
 #if KW_EPILOGUE
@@ -88,15 +93,16 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
     kw_tables tables = kw_tables_of();
     kw_place at = job->at;
     for (kw_i64 row = 0; row < job->rows; row++) {
-        const char *pixel = job->spill + row * KW_TILE_COLS * KW_STEP_BYTES;
-        char *out = job->out + row * job->out_row;
-        for (kw_i64 col = 0; col < job->cols; col++, pixel += KW_STEP_BYTES, out += job->out_pixel) {
+        const char *pixel = job->spill + (row * KW_TILE_COLS + KW_LEAD(job)) * KW_STEP_BYTES;
+        char *out = job->out + row * job->out_row + KW_LEAD(job) * job->out_pixel;
+        for (kw_i64 col = KW_LEAD(job); col < job->cols; col++, pixel += KW_STEP_BYTES, out += job->out_pixel) {
             for (kw_i64 v = 0; v < whole; v += KW_LANES)
                 kw_result_by(&tables, out + v * KW_OUT_BYTES, kw_load(pixel + 4 * v), kw_place_moved(at, v, col, row));
         }
     }
     for (kw_i64 i = 0; rest && i < job->rows * job->cols; i++) {
         kw_i64 row = i / job->cols, col = i % job->cols;
+        if (col < KW_LEAD(job)) continue;
         const char *from = job->spill + (row * KW_TILE_COLS + col) * KW_STEP_BYTES + 4 * whole;
         kw_result_lanes(job->out + row * job->out_row + col * job->out_pixel + whole * KW_OUT_BYTES, kw_load(from),
                         kw_place_lanes(kw_place_moved(at, whole, col, row), 0, rest));
@@ -107,9 +113,9 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
 static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
     kw_i64 channels = kw_min(job->channels, KW_BLOCK);
     for (kw_i64 row = 0; row < job->rows; row++) {
-        const char *pixel = job->spill + row * KW_TILE_COLS * KW_STEP_BYTES;
-        char *out = job->out + row * job->out_row;
-        for (kw_i64 col = 0; col < job->cols; col++, pixel += KW_STEP_BYTES, out += job->out_pixel) {
+        const char *pixel = job->spill + (row * KW_TILE_COLS + KW_LEAD(job)) * KW_STEP_BYTES;
+        char *out = job->out + row * job->out_row + KW_LEAD(job) * job->out_pixel;
+        for (kw_i64 col = KW_LEAD(job); col < job->cols; col++, pixel += KW_STEP_BYTES, out += job->out_pixel) {
             kw_i64 left = channels;
             const char *from = pixel;
             char *to = out;

@@ -199,7 +199,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         return;
     }
 #if KW_LANES == 16 && !KW_EPILOGUE
-    if (job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && !KW_HALF_LEFT(job)) {
+    if (job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && !KW_LEAD(job) && !KW_HALF_LEFT(job)) {
         char *out = job->out;
         KW_EACH_VECTOR(KW_LEFT, 0)
         KW_EACH_PIXEL(KW_STORE_PIXEL_LANES)

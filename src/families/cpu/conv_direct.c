@@ -117,19 +117,32 @@ typedef struct cut {
     int64_t pixel;      /* bytes of a copied pixel */
     int64_t spare;      /* bytes behind a copied row */
     bool flow;          /* tiles go on in the next row */
+    bool in_place;      /* nothing is copied */
 } cut;
 
+/* Where tiles go on in the next row, a strided convolution's copy has a plane for each place modulo the strides. */
+static int64_t planes_of(const cut *c) {
+    return c->flow ? c->height.step * c->width.step : 1;
+}
+
 static int64_t row_pixels(const cut *c) {
-    return (c->cols - 1) * c->width.step + c->width.reach + 1;
+    return c->flow ? c->cols + c->width.reach / c->width.step : (c->cols - 1) * c->width.step + c->width.reach + 1;
 }
 
 static int64_t row_bytes(const cut *c) {
     return c->flow ? row_pixels(c) * c->pixel : kw_round_up(row_pixels(c) * c->pixel + c->spare, KW_LINE);
 }
 
+static int64_t plane_bytes(const cut *c) {
+    return row_bytes(c) * (c->rows + c->height.reach / c->height.step);
+}
+
 static int64_t slice_bytes(const cut *c, const kw_tile *tile) {
+    if (c->flow) {
+        return planes_of(c) * plane_bytes(c);
+    }
     int64_t rows = (c->rows - 1) * c->height.step + c->height.reach + 1;
-    return row_bytes(c) * (tile->rows == 1 && !c->flow ? kw_min(rows, c->height.source) : rows);
+    return row_bytes(c) * (tile->rows == 1 ? kw_min(rows, c->height.source) : rows);
 }
 
 /* The last tile of a flow reads behind the copy what it leaves out of its results. */
@@ -156,7 +169,7 @@ static void narrow(cut *c, const kw_tile *tile, int64_t budget) {
 
 /* What the cut of a problem depends on, besides its axes. */
 typedef struct cut_facts {
-    int64_t src, steps, shares, blocks;
+    int64_t src, elements, steps, shares, blocks;
 } cut_facts;
 
 /* Blocks without their rows. */
@@ -197,8 +210,18 @@ static int64_t whole_lines(int64_t bytes) {
     return 3 * lines <= 4 * bytes ? lines : bytes;
 }
 
-/* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. A strided forward
- * convolution would sum the pixels that its stride leaves out. */
+/* Whether tiles read the tensor where it lies: each pixel at most once, so that a copy costs more than it saves, nothing outside the image
+ * but whole rows, the last steps of runs are whole, behind which the tensor may end, and columns that are merged are neighbours. */
+static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const cut *c, int64_t elements) {
+    const kw_conv_dims *d = &problem->conv;
+    bool once = d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
+    bool inside = d->pad[2] == 0 && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
+    return problem->op == KW_CONV_FWD && !work->amx && !work->converts && !direct->tile.own && direct->tile.rows == 1 && once && inside &&
+           c->width.pixels >= direct->tile.cols && elements % work->pair == 0 && (d->g == 1 || !direct->merge);
+}
+
+/* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. Merged columns of a
+ * strided convolution lie in no one plane. */
 static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
                        const cut_facts *facts) {
     const kw_tile *tile = &direct->tile;
@@ -217,8 +240,14 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
     }
     cut flow = c;
     flow.flow = true;
+    c.in_place = reads_in_place(direct, work, problem, &c, facts->elements);
+    if (c.in_place) {
+        c.pixel = problem->conv.c * work->word;
+    }
     cut_blocks(&c, direct, problem, target, facts);
-    if (work->amx && c.height.step == 1 && c.width.step == 1) {
+    bool strided = c.height.step > 1 || c.width.step > 1;
+    if (work->amx && (!strided || (problem->op == KW_CONV_FWD && !direct->merge))) {
+        flow.pixel = strided ? kw_tile_pitch(facts->shares > 1 ? whole_lines(4 * facts->steps) : 4 * facts->steps, 1, tile->cols) : c.pixel;
         cut_blocks(&flow, direct, problem, target, facts);
         if (20 * summed_pairs(&flow, work, tile) <= 19 * summed_pairs(&c, work, tile)) {
             return flow;
@@ -260,7 +289,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_tile_steps(&work, elements),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
-    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, steps, shares, blocks});
+    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, steps, shares, blocks});
     int64_t cells = cells_of(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units);
 
@@ -269,14 +298,14 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->stage[1] = (kw_stage){.units = units * parts};
     launch->packed_bytes = shares * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
     int64_t copy_at = kw_round_up(KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block) + runs * KW_DIRECT_RUN_BYTES, KW_LINE);
-    launch->thread_bytes = copy_at + copy_bytes(&c, tile) + KW_LINE;
+    launch->thread_bytes = copy_at + (c.in_place ? 0 : copy_bytes(&c, tile)) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
         .block = {c.rows, c.cols},
         .parts = parts,
         .pixel = c.pixel,
-        .row = row_bytes(&c),
-        .slice = slice_bytes(&c, tile),
-        .copy_at = copy_at,
+        .row = c.in_place ? c.width.source * c.pixel : row_bytes(&c),
+        .slice = c.in_place ? c.height.source * c.width.source * c.pixel : slice_bytes(&c, tile),
+        .copy_at = c.in_place ? 0 : copy_at,
         .flow = c.flow ? (int)row_pixels(&c) : 0,
         .join = (int)join,
     };
@@ -288,7 +317,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->multiply_adds = products * filled * (double)work.instructions;
     launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
     double copies = (double)(units / (c.height.walks * c.width.walks) * kw_min(parts, target->units));
-    launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 2.0 * copies * (double)copy_bytes(&c, tile);
+    launch->copied_bytes = 2.0 * (double)launch->packed_bytes + (c.in_place ? 0 : 2.0 * copies * (double)copy_bytes(&c, tile));
 }
 
 void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *text) {
