@@ -13,16 +13,27 @@ local tiles = {
 local divided = {
     conv_bwd_weight = {
         { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 6 }, { "cooperative", "128x64x64", 4 },
-        { "cooperative", "128x192x64", 5 }, { "pingpong", "64x128x64", 7 },
+        { "cooperative", "128x192x64", 5 }, { "pingpong", "64x128x64", 7 }, { "cooperative", "256x192x64", 3 },
     },
     conv = {
         { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 8 }, { "pingpong", "64x128x64", 7 },
-        { "cooperative", "256x128x64", 4 }, { "cooperative", "128x192x64", 5 },
+        { "cooperative", "256x128x64", 4 }, { "cooperative", "128x192x64", 5 }, { "cooperative", "256x192x64", 3 },
     },
     gemm = {
         { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 8 }, { "cooperative", "128x64x64", 4 },
         { "pingpong", "64x256x64", 5 }, { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 },
-        { "cooperative", "256x128x64", 4 },
+        { "cooperative", "256x128x64", 4 }, { "cooperative", "256x192x64", 3 },
+    },
+}
+
+-- Columns between two multiples of 64, where as many channels, or half of them, would leave a fifth of a tile empty; of products, forward and
+-- backward data. slabs: of a second operand whose columns are contiguous, which comes in pieces of 64.
+local between = {
+    lines = {
+        { "cooperative", "256x144x64", 4 }, { "cooperative", "256x160x64", 4 }, { "cooperative", "128x208x64", 4 }, { "cooperative", "128x224x64", 4 },
+    },
+    slabs = {
+        { "cooperative", "256x144x64", 3 }, { "cooperative", "256x160x64", 3 }, { "cooperative", "128x208x64", 4 }, { "cooperative", "128x224x64", 4 },
     },
 }
 
@@ -101,6 +112,7 @@ local of_bytes = {
 local bytes_divided = {
     { "cooperative", "128x128x128", 6 }, { "pingpong", "64x64x128", 8 }, { "pingpong", "64x128x128", 7 }, { "cooperative", "128x64x128", 4 },
     { "cooperative", "128x192x128", 5 }, { "cooperative", "128x256x128", 4 }, { "cooperative", "256x128x128", 4 },
+    { "cooperative", "256x192x128", 3 },
 }
 
 -- Points without what tells problems apart (ndim, layout). width: bytes of an element; any: of any size. Rows are of 16 bits, or of bytes; a
@@ -167,6 +179,7 @@ local function convolutions(op, first, last, meets, width)
         if width ~= 4 then
             lists[#lists + 1] = merged_points(op, meets)
             lists[#lists + 1] = op == "conv_fwd" and points(narrow) or {}
+            lists[#lists + 1] = not weight and points(between[op == "conv_fwd" and "lines" or "slabs"], 0) or {}
         end
         if meets and width ~= 4 then
             lists[#lists + 1] = meeting_points(meeting[weight and op or "conv"], "default")
@@ -186,6 +199,7 @@ local function products(width, meets)
     local out, narrow, wide = {}, width == 1, width == 4
     for _, layout in ipairs((narrow or wide) and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
         local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points("turned"), thin_points("default") }
+        lists[#lists + 1] = points(between[(layout == "rrr" or layout == "crr") and "slabs" or "lines"], 0)
         lists[#lists + 1] = meeting_points(meets and meeting.turned or meeting.few, "turned")
         if meets then
             lists[#lists + 1] = meeting_points(meeting.default, "default")

@@ -15,7 +15,7 @@ enum { KW_GROUP_THREADS = KW_GROUP_WAVES * KW_WAVE };
 /* --- shared memory: stages, pieces of the result that are on their way, barriers --- */
 
 enum { KW_STAGE_BYTES_A = KW_TILE_BYTES(KW_TILE_M) };
-enum { KW_STAGE_BYTES = KW_STAGE_BYTES_A + KW_TILE_BYTES(KW_TILE_N) };
+enum { KW_STAGE_BYTES = KW_STAGE_BYTES_A + KW_TILE_BYTES(KW_HELD_N) };
 enum { KW_PIECE = KW_SLAB_ELEMENTS }; /* rows and columns of the result that leave together */
 enum { KW_PIECES_AT = KW_STAGES * KW_STAGE_BYTES };
 enum { KW_BARRIERS_AT = KW_PIECES_AT + 2 * KW_PIECES * KW_PIECE_BYTES };

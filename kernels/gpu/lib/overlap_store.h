@@ -191,11 +191,15 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
 }
 #endif
 
-#if KW_ROW_GROUPS && !KW_ALIGNS
-/* Those of its rows that are the group's, 16 bytes of a row at a time. */
+/* Tiles whose columns are no whole pieces: what their last piece has behind them is the next tile's. */
+#define KW_PART_PIECE (KW_TILE_N % KW_SLAB_ELEMENTS != 0)
+
+#if (KW_ROW_GROUPS || KW_PART_PIECE) && !KW_ALIGNS
+/* Those of its rows that are the group's, and of its columns that are the tile's, 16 bytes of a row at a time. */
 KW_DEVICE void kw_piece_rows(const kw_gpu_args *a, const kw_work *work, const char *piece, int first_row, int first_col) {
     int cell = kw_lane() % 8, cols;
     kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
+    cols = kw_min(cols, KW_TILE_N - first_col);
     KW_UNROLL
     for (int i = 0; i < 4; i++) {
         int row = kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, ok = 1;
@@ -238,6 +242,7 @@ KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int 
 KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const char *piece, const kw_i64 at[4], int first_col) {
     int cell = kw_lane() % 8, cols;
     kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
+    cols = kw_min(cols, KW_TILE_N - first_col);
     KW_UNROLL
     for (int i = 0; i < 4; i++) {
         kw_u32 words[4];
@@ -333,6 +338,14 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
         KW_UNROLL
         for (int col = 0; col < KW_TILE_N; col += KW_PIECE) {
             char *piece = lds + KW_PIECES_AT + (group * KW_PIECES + *turn) * KW_PIECE_BYTES;
+            int box = boxes;
+#if KW_PART_PIECE
+            if (col + KW_PIECE > KW_TILE_N) { /* what is behind the tile's last column may be another's */
+                int behind;
+                kw_result_col(a, work, KW_TILE_N, &behind);
+                box = boxes && behind <= 0;
+            }
+#endif
 #if KW_EPILOGUE && !KW_STAGES_RESIDUAL
             kw_piece_finish(a, work, sums, &lines, piece, i, col);
 #endif
@@ -361,7 +374,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
             if (rows) {
                 int cols;
                 kw_i64 channel = kw_result_col(a, work, col, &cols);
-                kw_piece_store_first(piece, &run, channel, cols);
+                kw_piece_store_first(piece, &run, channel, kw_min(cols, KW_TILE_N - col));
             }
 #endif
 #if KW_PHASES
@@ -370,11 +383,11 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #ifdef KW_SUMS_JOIN
             kw_piece_joined(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
-#if KW_ROW_GROUPS && !KW_ALIGNS
-            if (!boxes) kw_piece_rows(a, work, piece, first_row + i * KW_INST_M, col);
+#if (KW_ROW_GROUPS || KW_PART_PIECE) && !KW_ALIGNS
+            if (bulk && !box) kw_piece_rows(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
             if (leads && bulk) {
-                if (boxes) kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
+                if (box) kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
                 kw_store_commit();
             }
             *turn = (*turn + 1) % KW_PIECES;
@@ -501,13 +514,13 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
             row[half] = slice + kw_result_row(a, work, number[half], &ok[half]) * 4;
         }
         KW_UNROLL
-        for (int part = 0; part < 2 * (KW_TILE_N / KW_PIECE); part++) {
+        for (int part = 0; part < 2 * KW_CEIL(KW_TILE_N, KW_PIECE); part++) {
             int half = part % 2, first = kw_acc_col(lane, 0), cols;
             kw_i64 at = kw_result_col(a, work, part / 2 * KW_PIECE, &cols);
             char *to = row[half] + (at + first) * 4;
             cols = ok[half] ? cols - first : 0;
             KW_UNROLL
-            for (int col = 0; col < KW_PIECE; col += 8) {
+            for (int col = 0; col < KW_PIECE && part / 2 * KW_PIECE + col < KW_TILE_N; col += 8) {
                 const kw_sum *sum = &sums->at[i].e[part / 2 * (KW_PIECE / 2) + col / 2 + 2 * half];
                 kw_u32 w[2];
                 w[0] = kw_bits(sum[0]), w[1] = kw_bits(sum[1]);

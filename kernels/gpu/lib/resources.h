@@ -100,7 +100,9 @@
  * room for as many blocks as one does, and registers of a multiprocessor are dealt out accordingly --- */
 
 #define KW_PIECE_BYTES (KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
-#define KW_STAGES_BYTES (KW_STAGES * (KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_TILE_N) + KW_STAGE_BARRIER_BYTES))
+/* Rows of the second operand that a stage holds: where rows are contiguous they come in slabs. */
+#define KW_HELD_N (KW_B_BY_ROWS ? KW_CEIL(KW_TILE_N, KW_SLAB_ELEMENTS) * KW_SLAB_ELEMENTS : KW_TILE_N)
+#define KW_STAGES_BYTES (KW_STAGES * (KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_HELD_N) + KW_STAGE_BARRIER_BYTES))
 #define KW_PHASES_MAX 16                                                                          /* of strided backward data */
 #define KW_FACTS_BYTES (KW_OP == KW_OP_CONV_BWD_DATA && !KW_PLANES ? 40 + 52 * KW_PHASES_MAX : 0) /* kw_facts of gpu/igemm/backward.h */
 #define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)

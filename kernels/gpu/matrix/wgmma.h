@@ -71,62 +71,83 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_EMU_TYPE, KW_INST_M
 
 #define KW_SUMS4(c, i) KW_WGMMA_SUM(c[i]), KW_WGMMA_SUM(c[i + 1]), KW_WGMMA_SUM(c[i + 2]), KW_WGMMA_SUM(c[i + 3])
 #define KW_SUMS8(c, i) KW_SUMS4(c, i), KW_SUMS4(c, i + 4)
-#define KW_SUMS32(c, i) KW_SUMS8(c, i), KW_SUMS8(c, i + 8), KW_SUMS8(c, i + 16), KW_SUMS8(c, i + 24)
-#define KW_NAMES8 "%0, %1, %2, %3, %4, %5, %6, %7"
-#define KW_NAMES16 KW_NAMES8 ", %8, %9, %10, %11, %12, %13, %14, %15"
-#define KW_NAMES32                                                                                                                         \
-    "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "                                                               \
-    "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-#define KW_NAMES48 KW_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47"
-#define KW_NAMES64                                                                                                                         \
-    KW_NAMES32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "                                        \
-               "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-#define KW_NAMES96                                                                                                                         \
-    KW_NAMES64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                                        \
-               "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-#define KW_NAMES128                                                                                                                        \
-    KW_NAMES64 ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "                                        \
-               "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "                                          \
-               "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "                              \
-               "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 
-#if KW_INST_N == 16
-#define KW_WGMMA_SHAPE "m64n16"
-#define KW_WGMMA_SUMS(c) KW_SUMS8(c, 0)
-#define KW_WGMMA_NAMES "{" KW_NAMES8 "}, %8, %9"
-#define KW_WGMMA_ADDS "%10"
-#elif KW_INST_N == 32
-#define KW_WGMMA_SHAPE "m64n32"
-#define KW_WGMMA_SUMS(c) KW_SUMS8(c, 0), KW_SUMS8(c, 8)
-#define KW_WGMMA_NAMES "{" KW_NAMES16 "}, %16, %17"
-#define KW_WGMMA_ADDS "%18"
-#elif KW_INST_N == 96
-#define KW_WGMMA_SHAPE "m64n96"
-#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS8(c, 32), KW_SUMS8(c, 40)
-#define KW_WGMMA_NAMES "{" KW_NAMES48 "}, %48, %49"
-#define KW_WGMMA_ADDS "%50"
-#elif KW_INST_N == 64
-#define KW_WGMMA_SHAPE "m64n64"
-#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0)
-#define KW_WGMMA_NAMES "{" KW_NAMES32 "}, %32, %33"
-#define KW_WGMMA_ADDS "%34"
-#elif KW_INST_N == 128
-#define KW_WGMMA_SHAPE "m64n128"
-#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32)
-#define KW_WGMMA_NAMES "{" KW_NAMES64 "}, %64, %65"
-#define KW_WGMMA_ADDS "%66"
-#elif KW_INST_N == 192
-#define KW_WGMMA_SHAPE "m64n192"
-#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32), KW_SUMS32(c, 64)
-#define KW_WGMMA_NAMES "{" KW_NAMES96 "}, %96, %97"
-#define KW_WGMMA_ADDS "%98"
-#elif KW_INST_N == 256
-#define KW_WGMMA_SHAPE "m64n256"
-#define KW_WGMMA_SUMS(c) KW_SUMS32(c, 0), KW_SUMS32(c, 32), KW_SUMS32(c, 64), KW_SUMS32(c, 96)
-#define KW_WGMMA_NAMES "{" KW_NAMES128 "}, %128, %129"
-#define KW_WGMMA_ADDS "%130"
-#else
-#error wgmma is generated with 16, 32, 64, 96, 128, 192 and 256 columns
+/* For each count of columns: a thread's sums, their names, and those of what follows them, both operands and the predicate. */
+#define KW_SUMS_16(c) KW_SUMS8(c, 0)
+#define KW_NAMES_16 "%0, %1, %2, %3, %4, %5, %6, %7"
+#define KW_SUMS_32(c) KW_SUMS_16(c), KW_SUMS8(c, 8)
+#define KW_NAMES_32 KW_NAMES_16 ", %8, %9, %10, %11, %12, %13, %14, %15"
+#define KW_SUMS_48(c) KW_SUMS_32(c), KW_SUMS8(c, 16)
+#define KW_NAMES_48 KW_NAMES_32 ", %16, %17, %18, %19, %20, %21, %22, %23"
+#define KW_SUMS_64(c) KW_SUMS_48(c), KW_SUMS8(c, 24)
+#define KW_NAMES_64 KW_NAMES_48 ", %24, %25, %26, %27, %28, %29, %30, %31"
+#define KW_SUMS_80(c) KW_SUMS_64(c), KW_SUMS8(c, 32)
+#define KW_NAMES_80 KW_NAMES_64 ", %32, %33, %34, %35, %36, %37, %38, %39"
+#define KW_SUMS_96(c) KW_SUMS_80(c), KW_SUMS8(c, 40)
+#define KW_NAMES_96 KW_NAMES_80 ", %40, %41, %42, %43, %44, %45, %46, %47"
+#define KW_SUMS_112(c) KW_SUMS_96(c), KW_SUMS8(c, 48)
+#define KW_NAMES_112 KW_NAMES_96 ", %48, %49, %50, %51, %52, %53, %54, %55"
+#define KW_SUMS_128(c) KW_SUMS_112(c), KW_SUMS8(c, 56)
+#define KW_NAMES_128 KW_NAMES_112 ", %56, %57, %58, %59, %60, %61, %62, %63"
+#define KW_SUMS_144(c) KW_SUMS_128(c), KW_SUMS8(c, 64)
+#define KW_NAMES_144 KW_NAMES_128 ", %64, %65, %66, %67, %68, %69, %70, %71"
+#define KW_SUMS_160(c) KW_SUMS_144(c), KW_SUMS8(c, 72)
+#define KW_NAMES_160 KW_NAMES_144 ", %72, %73, %74, %75, %76, %77, %78, %79"
+#define KW_SUMS_176(c) KW_SUMS_160(c), KW_SUMS8(c, 80)
+#define KW_NAMES_176 KW_NAMES_160 ", %80, %81, %82, %83, %84, %85, %86, %87"
+#define KW_SUMS_192(c) KW_SUMS_176(c), KW_SUMS8(c, 88)
+#define KW_NAMES_192 KW_NAMES_176 ", %88, %89, %90, %91, %92, %93, %94, %95"
+#define KW_SUMS_208(c) KW_SUMS_192(c), KW_SUMS8(c, 96)
+#define KW_NAMES_208 KW_NAMES_192 ", %96, %97, %98, %99, %100, %101, %102, %103"
+#define KW_SUMS_224(c) KW_SUMS_208(c), KW_SUMS8(c, 104)
+#define KW_NAMES_224 KW_NAMES_208 ", %104, %105, %106, %107, %108, %109, %110, %111"
+#define KW_SUMS_240(c) KW_SUMS_224(c), KW_SUMS8(c, 112)
+#define KW_NAMES_240 KW_NAMES_224 ", %112, %113, %114, %115, %116, %117, %118, %119"
+#define KW_SUMS_256(c) KW_SUMS_240(c), KW_SUMS8(c, 120)
+#define KW_NAMES_256 KW_NAMES_240 ", %120, %121, %122, %123, %124, %125, %126, %127"
+#define KW_BEHIND_16 "%8, %9"
+#define KW_BEHIND_32 "%16, %17"
+#define KW_BEHIND_48 "%24, %25"
+#define KW_BEHIND_64 "%32, %33"
+#define KW_BEHIND_80 "%40, %41"
+#define KW_BEHIND_96 "%48, %49"
+#define KW_BEHIND_112 "%56, %57"
+#define KW_BEHIND_128 "%64, %65"
+#define KW_BEHIND_144 "%72, %73"
+#define KW_BEHIND_160 "%80, %81"
+#define KW_BEHIND_176 "%88, %89"
+#define KW_BEHIND_192 "%96, %97"
+#define KW_BEHIND_208 "%104, %105"
+#define KW_BEHIND_224 "%112, %113"
+#define KW_BEHIND_240 "%120, %121"
+#define KW_BEHIND_256 "%128, %129"
+#define KW_ADDS_16 "%10"
+#define KW_ADDS_32 "%18"
+#define KW_ADDS_48 "%26"
+#define KW_ADDS_64 "%34"
+#define KW_ADDS_80 "%42"
+#define KW_ADDS_96 "%50"
+#define KW_ADDS_112 "%58"
+#define KW_ADDS_128 "%66"
+#define KW_ADDS_144 "%74"
+#define KW_ADDS_160 "%82"
+#define KW_ADDS_176 "%90"
+#define KW_ADDS_192 "%98"
+#define KW_ADDS_208 "%106"
+#define KW_ADDS_224 "%114"
+#define KW_ADDS_240 "%122"
+#define KW_ADDS_256 "%130"
+
+#define KW_OF_COLUMNS_(name, columns) name##columns
+#define KW_OF_COLUMNS(name, columns) KW_OF_COLUMNS_(name, columns)
+#define KW_WORD_OF_(word) #word
+#define KW_WORD_OF(word) KW_WORD_OF_(word)
+#define KW_WGMMA_SHAPE "m64n" KW_WORD_OF(KW_INST_N)
+#define KW_WGMMA_SUMS KW_OF_COLUMNS(KW_SUMS_, KW_INST_N)
+#define KW_WGMMA_NAMES "{" KW_OF_COLUMNS(KW_NAMES_, KW_INST_N) "}, " KW_OF_COLUMNS(KW_BEHIND_, KW_INST_N)
+#define KW_WGMMA_ADDS KW_OF_COLUMNS(KW_ADDS_, KW_INST_N)
+#if KW_INST_N % 16 || KW_INST_N > 256
+#error wgmma is generated with multiples of 16 columns, 256 at most
 #endif
 
 /* The predicate adds to the sums. */

@@ -188,9 +188,7 @@ static bool image_is_walked(const kw_rule_case *c) {
 }
 
 static bool columns_are_whole(const kw_rule_case *c) {
-    const kw_conv_dims *d = &c->problem->conv;
-    const kw_mma *mma = c->decoded;
-    return !kw_mma_is_narrow(mma) || (d->g == 1 && d->k <= mma->tile[1]);
+    return !kw_mma_cuts_piece(c->decoded) || c->problem->conv.g == 1;
 }
 
 static bool planes_first(const kw_rule_case *c) {
@@ -232,8 +230,7 @@ static const kw_rule igemm_fits_rules[] = {
      "each of 1, 2 or 3 axes; conv_bwd_weight: fewer "
      "than 2^21 channels",
      image_is_walked},
-    {"whole_columns", "conv_fwd with pipe=cooperative or pingpong and tile_n=32 or 96 serves one group of as many output channels or fewer",
-     columns_are_whole},
+    {"whole_columns", "pipe=cooperative and pingpong whose tile_n is no multiple of 64 serve one group", columns_are_whole},
     {"planes_first",
      "pipe=cooperative and pingpong with spec=filter1x1_stride1_pad0 read channels-first tensors as they are, and no others; "
      "spec=default serves both layouts",

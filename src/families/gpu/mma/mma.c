@@ -114,11 +114,12 @@ int32_t kw_mma_cluster(const kw_mma *mma) {
     return mma->streamk == KW_STREAMK_CLUSTER ? mma->split_k : 1;
 }
 
-bool kw_mma_is_narrow(const kw_mma *mma) {
+bool kw_mma_cuts_piece(const kw_mma *mma) {
     enum { PIECE = 64 };
-    bool plain = mma->op == KW_CONV_FWD && mma->bytes == 2 && mma->vec[0] == 8 && mma->epi == KW_EPI_CSHUFFLE && mma->split_k == 1 &&
-                 mma->merge == 1 && mma->spec == KW_SPEC_DEFAULT;
-    return plain && kw_mma_overlaps(mma) && mma->tile[1] % PIECE != 0;
+    bool gemm = mma->op == KW_GEMM && mma->tile[1] > PIECE;
+    bool image = mma->op == KW_CONV_FWD || (mma->op == KW_CONV_BWD_DATA && mma->tile[1] > PIECE);
+    bool plain = mma->bytes == 2 && mma->vec[0] == 8 && mma->epi == KW_EPI_CSHUFFLE && mma->merge == 1 && mma->spec == KW_SPEC_DEFAULT;
+    return plain && (gemm || image) && kw_mma_overlaps(mma) && mma->tile[1] % PIECE != 0;
 }
 
 bool kw_mma_streams(const kw_mma *mma) {

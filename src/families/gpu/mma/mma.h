@@ -152,8 +152,8 @@ bool kw_mma_shares_instruction(const kw_mma *mma);
 bool kw_mma_overlaps(const kw_mma *mma);
 /* Blocks that share a tile's depth and each other's shared memory (streamk=cluster); 1: none do. */
 int32_t kw_mma_cluster(const kw_mma *mma);
-/* Whether a tile of conv_fwd has the last columns of its result in a piece that is not full, so that no tile may stand beside it. */
-bool kw_mma_is_narrow(const kw_mma *mma);
+/* Whether a tile has the last columns of its result in a piece that is not full, which threads store where a tile stands beside it. */
+bool kw_mma_cuts_piece(const kw_mma *mma);
 /* Whether blocks take an equal share of all steps each: streamk=tree or linear. */
 bool kw_mma_streams(const kw_mma *mma);
 /* Whether results leave by bulk stores, for which there is a map: 16 bits each, in rows of whole 16 bytes. Others leave by threads. */

@@ -41,10 +41,18 @@
 #define KW_OP_CONV_BWD_DATA KW_CONV_BWD_DATA
 #define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
 #define KW_CEIL kw_ceil_div
+#define KW_B_BY_ROWS operand_lies_by_rows(mma, 1)
 #include "gpu/lib/resources.h"
 
 _Static_assert((int)KW_LAYOUT_RCR == (int)KW_RCR && (int)KW_LAYOUT_CRR == (int)KW_CRR && (int)KW_LAYOUT_CCR == (int)KW_CCR,
                "a layout's word is at its number");
+
+static bool operand_lies_by_rows(const kw_mma *mma, int which) {
+    if (mma->op == KW_GEMM) {
+        return which == 0 ? KW_GEMM_A_BY_ROWS(mma->layout) : KW_GEMM_B_BY_ROWS(mma->layout);
+    }
+    return which == 0 ? KW_IGEMM_A_BY_ROWS(mma->op) : KW_IGEMM_B_BY_ROWS(mma->op);
+}
 
 int32_t kw_mma_math_waves(const kw_mma *mma) {
     return KW_MATH_WAVES;
@@ -55,7 +63,7 @@ int32_t kw_mma_waves(const kw_mma *mma) {
 }
 
 int64_t kw_mma_tile_bytes(const kw_mma *mma) {
-    return KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_TILE_N);
+    return KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_OVERLAP ? KW_HELD_N : KW_TILE_N);
 }
 
 int64_t kw_mma_stages_bytes(const kw_mma *mma) {
@@ -109,13 +117,6 @@ enum { PHASED = 4 };
 typedef struct operand_share {
     int64_t words, chunks; /* registers; pieces that have a row of their own */
 } operand_share;
-
-static bool operand_lies_by_rows(const kw_mma *mma, int which) {
-    if (mma->op == KW_GEMM) {
-        return which == 0 ? KW_GEMM_A_BY_ROWS(mma->layout) : KW_GEMM_B_BY_ROWS(mma->layout);
-    }
-    return which == 0 ? KW_IGEMM_A_BY_ROWS(mma->op) : KW_IGEMM_B_BY_ROWS(mma->op);
-}
 
 static int64_t operand_vector(const kw_mma *mma, int which) {
     if (mma->op == KW_GEMM) {

@@ -29,10 +29,9 @@ static bool instruction_is_used(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_mma_shares_instruction(mma)) {
         bool registers = kw_mma_overlaps(mma) && mma->epi != KW_EPI_CSHUFFLE;
-        bool narrow =
-            ((registers || kw_mma_is_narrow(mma)) && (mma->inst[1] == 32 || mma->inst[1] == 96)) || (registers && mma->inst[1] == 16);
+        bool any = (registers || kw_mma_cuts_piece(mma)) && mma->inst[1] >= 16 && mma->inst[1] <= 256 && mma->inst[1] % 16 == 0;
         bool columns =
-            mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma)) || narrow;
+            mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma)) || any;
         return mma->inst[0] == 64 && mma->inst[2] * mma->bytes == 32 && columns;
     }
     return mma->inst[0] >= 16 && mma->inst[0] <= 32 && mma->inst[1] >= 8 && mma->inst[1] <= 32;
@@ -157,7 +156,7 @@ static bool overlap_epilogue(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     bool mended = kw_mma_aligns(mma) && mma->op == KW_CONV_BWD_DATA, shares = mma->op != KW_GEMM && mma->streamk == KW_STREAMK_CLUSTER;
     bool between = mma->op == KW_CONV_BWD_WEIGHT && mma->merge > 1; /* sums between groups, which have no place in other tensors */
-    return !mma->fused || !kw_mma_overlaps(mma) || !(mended || shares || between || kw_mma_is_narrow(mma));
+    return !mma->fused || !kw_mma_overlaps(mma) || !(mended || shares || between || kw_mma_cuts_piece(mma));
 }
 
 static bool compv6_is_deep(const kw_rule_case *c) {
@@ -219,9 +218,9 @@ const kw_rule kw_mma_valid_rules[] = {
     {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
     {"instruction_shape",
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
-     "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, from the registers of 16, 32 and 96, and in "
-     "conv_fwd of "
-     "16-bit types with vectors of 8, split_k=1, merge=1 and spec=default of 32 and 96",
+     "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and of any multiple of 16 up to 256 with results "
+     "from the registers, in conv_fwd of 16-bit types with vectors of 8, merge=1 and spec=default, and in conv_bwd_data and gemm of such "
+     "from 80 on",
      instruction_is_used},
     {"bulk_operands",
      "pipe=tma is for GEMM and conv_fwd with explicit=1, of bf16, fp16 or fp32 (as tf32), in runs of 16 bytes: vec_a and vec_b must be 8, "
@@ -262,7 +261,7 @@ const kw_rule kw_mma_valid_rules[] = {
      overlap_results},
     {"overlap_epilogue",
      "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 have any; with streamk=cluster "
-     "convolutions have none, nor have conv_bwd_weight of merged groups and conv_fwd of 32 or 96 columns",
+     "convolutions have none, nor have conv_bwd_weight of merged groups and tiles whose columns are no multiple of 64",
      overlap_epilogue},
     {"lds_stages",
      "pipe=tma, cooperative and pingpong need at least two tiles in shared memory, pipe=gather three; the others have one or two",
