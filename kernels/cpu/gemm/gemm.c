@@ -87,22 +87,29 @@ static const char *row_of(const kw_kernel_args *a, const product *p, kw_i64 row)
     return p->a + row * p->a_row;
 }
 
-/* Copies rows between these two, of which there are count, if they follow each other in memory; gives how many. */
-static kw_i64 copy_near(const product *p, const char *first, const char *last, kw_i64 count, char *to, kw_i64 pitch) {
-#if KW_STORAGE <= 2 && !defined(KW_PITCHED)
-    return last - first == (count - 1) * p->a_row ? kw_copy_narrow(to, pitch, first, p->a_row, p->depth, count) : 0;
-#else
-    return (void)p, (void)first, (void)last, (void)count, (void)to, (void)pitch, 0;
+/* How many rows from this one on, count at most, lie equally far apart, and how far: of a strided convolution those of an image's row. */
+static kw_i64 rows_apart(const kw_kernel_args *a, const product *p, kw_i64 row, kw_i64 count, kw_i64 *apart) {
+    *apart = p->a_row;
+#if KW_POINTWISE && (!KW_BACKWARD || defined(KW_PITCHED))
+    if (row_of(a, p, row + count - 1) - row_of(a, p, row) == (count - 1) * p->a_row) return count;
+    *apart *= KW_BACKWARD ? 1 : a->stride[2];
+    return kw_min(count, a->out[2] - row % a->out[2]);
 #endif
+    (void)a, (void)row;
+    return count;
 }
 
 /* Copies rows first..last-1 of A as the tile reads them; what is missing to a whole tile becomes zero. */
 static void copy_rows(const kw_kernel_args *a, const product *p, const char *batch, kw_i64 first, kw_i64 last, char *to) {
     kw_i64 pitch = a->params.pitch, offset = batch - p->a;
     if (p->a_deep == KW_BYTES) {
-        kw_i64 row = first + copy_near(p, row_of(a, p, first) + offset, row_of(a, p, last - 1) + offset, last - first, to, pitch);
-        for (; row < last; row++)
-            kw_copy(to + (row - first) * pitch, row_of(a, p, row) + offset, p->depth, pitch);
+        for (kw_i64 row = first, count, apart; row < last; row += count) {
+            count = rows_apart(a, p, row, last - row, &apart);
+            const char *from = row_of(a, p, row) + offset;
+            char *at = to + (row - first) * pitch;
+            for (kw_i64 i = kw_copy_narrow(at, pitch, from, apart, p->depth, count); i < count; i++)
+                kw_copy(at + i * pitch, from + i * apart, p->depth, pitch);
+        }
     } else {
         const char *from = batch + first * p->a_row;
         if (KW_CONVERTS)
@@ -199,7 +206,7 @@ typedef struct chunks {
     kw_group_place place;
     kw_i64 most, all; /* that there can be, and are */
 #else
-    kw_i64 all; /* of a batch */
+    kw_i64 all;                                       /* of a batch */
 #endif
 } chunks;
 

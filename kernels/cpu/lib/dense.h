@@ -6,7 +6,8 @@
  *
  * KW_RAISED: the instruction multiplies unsigned bytes by signed ones, and the pixels are signed. Copied ones are 128 + value, zeros outside
  * the image too, and each run of packed weights begins with a step of -128 times the run's sums, by which the tile's sums begin. (A tile
- * that raises what it reads takes a quarter longer with two vectors of weights: the instruction takes the multipliers' slots.)
+ * that raises what it reads takes a quarter longer with two vectors of weights: the instruction takes the multipliers' slots. That is less than
+ * a copy of what is read once, KW_IN_PLACE.)
  * KW_X_ZERO: the same with any number: runs begin with their sums, a tile's sums by these times -(zero point + 128), or without the 128
  * where pixels are as they were; padding is the zero point. So packed weights are the same for all zero points. */
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
@@ -53,7 +54,10 @@ typedef struct kw_tile_job {
     const char *next; /* math=amx: weights that come next, of which next_lines are asked for with each chunk */
     kw_i64 next_lines;
     int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */
-    kw_i64 lead;    /* pixels in front that are summed again and not written (where KW_IN_PLACE) */
+    kw_i64 follow;  /* math=amx: pixels of the next tile, if their results follow these in memory and it is told that they are expected */
+    int expected;
+    kw_i64 lead;  /* where KW_IN_PLACE: pixels in front that are summed again and not written */
+    int unraised; /* and pixels are as they lie in the tensor */
 } kw_tile_job;
 
 /* Steps of a run of so many source elements, with those that math=amx adds as zeros. */

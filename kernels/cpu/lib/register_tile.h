@@ -61,6 +61,9 @@
     if (KW_TILE_VECS > 1) KW_KEEP(x);                                                                                                      \
     KW_EACH_VECTOR(KW_MULTIPLY, pixel)
 #define KW_MULTIPLY_PIXEL(pixel, col, base, distance) KW_MULTIPLY_X(pixel, KW_SPREAD(base + (distance)))
+/* Of bytes that were not raised as they were copied, for there is no copy. */
+#define KW_RAISES (KW_RAISED && KW_IN_PLACE)
+#define KW_MULTIPLY_RAISED(pixel, col, base, distance) KW_MULTIPLY_X(pixel, (kw_vf)((kw_vu)kw_spread_word(base + (distance)) ^ 0x80808080u))
 #define KW_MULTIPLY_BUT_FIRST(pixel, col, base, distance)                                                                                  \
     if ((col) > 0) {                                                                                                                       \
         KW_MULTIPLY_PIXEL(pixel, col, base, distance)                                                                                      \
@@ -155,6 +158,14 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         kw_i64 i = job->steps;
         kw_vf x;
         if (kw_run_outside(job, run)) continue;
+#if KW_RAISES
+        if (job->unraised) {
+            do {
+                KW_STEP(KW_MULTIPLY_RAISED)
+            } while (--i);
+            continue;
+        }
+#endif
 #if KW_TILE_SKIP
         kw_i64 low = run->at + job->col;
         if (!KW_HEADED && low < 0) {

@@ -216,7 +216,8 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
     const kw_conv_dims *d = &problem->conv;
     bool once = d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
     bool inside = d->pad[2] == 0 && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
-    return problem->op == KW_CONV_FWD && !work->amx && !work->converts && !direct->tile.own && direct->tile.rows == 1 && once && inside &&
+    bool as_it_lies = (size_t)work->word == kw_dtype_size(problem->dtype);
+    return problem->op == KW_CONV_FWD && !work->amx && as_it_lies && !direct->tile.own && direct->tile.rows == 1 && once && inside &&
            c->width.pixels >= direct->tile.cols && elements % work->pair == 0 && (d->g == 1 || !direct->merge);
 }
 
