@@ -248,7 +248,7 @@ return {
         ["gemm.reference"] = true,
         ["conv.depthwise_block"] = { points = (include "tables/depthwise").points },
         ["conv.direct_block"] = { points = (include "tables/direct").default },
-        ["conv.direct_1st_block"] = { points = (include "tables/direct_1st").points },
+        ["conv.direct_1st_block"] = { points = (include "tables/direct_1st").default },
         ["conv.igemm"] = include "tables/conv_default",
         ["gemm.mma"] = { points = (include "tables/gemm").default },
         ["conv.reference_gpu"] = true,

@@ -55,6 +55,47 @@ local function points(arch, op, dtype)
     return out
 end
 
+-- Of these the ones that set default has: every kernel was timed on 53 problems of one to 25 channels on an H200, and what is left here
+-- had 99.8 % of the best times forward and 99.9 % of those of backward weight (docs/results/2026-11-24/choice.md).
+-- Tile, patch, channels of the result; vec_in and vec. Wide pieces of the source pay where a tile is small; single elements are for odd channels.
+local few_vectors, wide_too, odd_too = { "2,8", "1,8" }, { "2,8", "1,8", "8,8" }, { "2,8", "1,8", "8,8", "1,1" }
+local default_tiles = {
+    { "4x32", 8, { 32 }, { "2,8", "1,8", "4,8", "8,8", "1,1" } }, { "4x32", 8, { 64 }, wide_too }, { "4x32", 8, { 40, 96 }, few_vectors },
+    { "4x32", 8, { 16 }, { "1,8", "1,1" } }, { "4x16", 32, { 32 }, odd_too },
+    { "4x16", 32, { 64 }, few_vectors }, { "8x32", 16, { 32, 16 }, few_vectors }, { "4x32", 16, { 96 }, { "2,8", "1,8", "1,1" } },
+    { "8x16", 8, { 64 }, { "2,8", "1,8", "1,1" } }, { "4x16", 8, { 32 }, { "2,8", "1,8", "1,1" } },
+}
+-- Tile, patch, span, waves that share it, channels, vectors.
+local default_spans = {
+    { "4x32", 8, 32, 1, { 32 }, few_vectors }, { "4x32", 8, 48, 2, { 32, 48 }, odd_too }, { "4x32", 8, 48, 2, { 64, 96 }, few_vectors },
+    { "4x32", 8, 64, 2, { 32, 64 }, few_vectors }, { "4x32", 8, 80, 2, { 32 }, odd_too }, { "4x32", 8, 80, 2, { 48 }, few_vectors },
+    { "4x32", 8, 160, 5, { 64 }, wide_too }, { "4x32", 8, 200, 5, { 32 }, odd_too }, { "4x32", 8, 200, 5, { 64 }, wide_too },
+    { "4x32", 8, 256, 8, { 64, 128 }, few_vectors }, { "8x32", 16, 32, 1, { 32, 16 }, few_vectors }, { "8x32", 16, 80, 2, { 32 }, few_vectors },
+    { "8x32", 16, 128, 4, { 64 }, few_vectors }, { "8x32", 16, 160, 4, { 32 }, few_vectors }, { "8x32", 16, 200, 5, { 32 }, few_vectors },
+    { "4x32", 20, 48, 2, { 32, 48 }, wide_too },
+}
+
+local function listed(list, words)
+    for _, each in ipairs(list) do
+        if each == words then
+            return true
+        end
+    end
+    return false
+end
+
+-- Whether set default has the point.
+local function in_default(p, weight)
+    local tile, vectors = p.tile_h .. "x" .. p.tile_w, p.vec_in .. "," .. p.vec
+    for _, row in ipairs(weight and default_spans or default_tiles) do
+        local same = row[1] == tile and row[2] == p.patch and (not weight or row[3] == p.span and row[4] == p.waves_d)
+        if same and listed(row[weight and 5 or 3], p.cols) and listed(row[weight and 6 or 4], vectors) then
+            return true
+        end
+    end
+    return false
+end
+
 -- The first of each pair of vectors, and the first of each tile.
 local function few(list)
     local seen, out = {}, {}
@@ -70,6 +111,15 @@ end
 
 return {
     points = points,
+    default = function(arch, op, dtype)
+        local out = {}
+        for _, p in ipairs(points(arch, op, dtype)) do
+            if in_default(p, op == "conv_bwd_weight") then
+                out[#out + 1] = p
+            end
+        end
+        return out
+    end,
     fifths = function(arch, op, dtype, legal)
         local list = points(arch, op, dtype)
         return thin.joined(thin.fifths(list, legal), few(thin.kept(list, legal)))

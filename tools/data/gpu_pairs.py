@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""gpu_pairs.py KWRIGHT MODEL SEED CLASS:COUNT[:TYPE] ... > PAIRS: problems drawn by class (bench/peer_problems.py), each with kernels for
-bench/gpu_rows.py to time: the best by MODEL, those of families that it never saw by the estimate, and as many at random, so that what is bad
-is learned as well. TYPE: bf16, fp16, fp32, tf32; fwd behind a dot takes forward alone. Kernels drawn at random are of half of the set,
-so that fewer have to be compiled. Runs where there is no GPU: MODEL is asked as if it were of the emulated device. With MODEL all every
-kernel that serves a problem is taken, which is what selections are to be held against."""
+"""gpu_pairs.py KWRIGHT MODEL SEED CLASS:COUNT[:TYPE[:FAMILY]] ... > PAIRS: problems drawn by class (bench/peer_problems.py), each with kernels
+for bench/gpu_rows.py to time: the best by MODEL, those of families that it never saw by the estimate, and as many at random, so that what
+is bad is learned as well. TYPE: bf16, fp16, fp32, tf32; fwd behind a dot takes forward alone. Of FAMILY every kernel is taken that the
+estimate has within twice its best one, and problems without one are left out, so that a set can be thinned by best times. Kernels drawn at
+random are of half of the set, so that fewer have to be compiled. Runs where there is no GPU: MODEL is asked as if it were of the emulated
+device. With MODEL all every kernel that serves a problem is taken, which is what selections are to be held against."""
 import collections
 import concurrent.futures
 import json
@@ -20,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import peer_problems  # noqa: E402  pylint: disable=wrong-import-position
 
 DEVICE, LAUNCH_MAX_NS = "emu:sm_90", 3e6
-BEST, NEW_BEST, NEW_RANDOM, KERNELS = 4, 2, 3, 11
+BEST, NEW_BEST, NEW_RANDOM, KERNELS, REACH = 4, 2, 3, 11, 2
 
 
 def for_the_emulator(model, folder):
@@ -38,20 +39,20 @@ def for_the_emulator(model, folder):
 
 
 def draw(seed, words):
-    """(class, problem) in turns of the classes."""
+    """(problem, family of which all are wanted or none) in turns of the classes."""
     out, queues = [], []
     for word in words:
-        kind, count, dtype = (word.split(":") + ["bf16"])[:3]
+        kind, count, dtype, family = (word.split(":") + ["bf16", ""][len(word.split(":")) - 2:])[:4]
         dtype, _, only = dtype.partition(".")
         texts = [text for _, text in peer_problems.draw(f"{seed} {dtype}", {kind: int(count)}) if not only or text.startswith("conv_" + only)]
         math = " fpmath=tf32" if dtype == "tf32" else ""
-        queues.append([text.replace(" bf16 ", f" {'fp32' if math else dtype} ") + math for text in texts])
+        queues.append([(text.replace(" bf16 ", f" {'fp32' if math else dtype} ") + math, family) for text in texts])
     for i in range(max(map(len, queues))):
         out += [queue[i] for queue in queues if i < len(queue)]
     return list(dict.fromkeys(out))
 
 
-def choose(model, seed, text):
+def choose(model, seed, text, whole):
     """(problem, kernels)."""
     told = subprocess.run([KWRIGHT, "predict", "--device", DEVICE, "--model", model or "", "--json", "--limit", "5000", text], check=True,
                           capture_output=True, text=True).stdout
@@ -64,6 +65,11 @@ def choose(model, seed, text):
     def take(some):
         chosen.extend(k["config"] for k in some if k["config"] not in chosen)
 
+    if whole:
+        family = [k for k in kernels if k["config"].split()[0] == whole]
+        if not family:
+            return told["problem"], []
+        take([k for k in family if k["estimate_ns"] <= REACH * min(f["estimate_ns"] for f in family)])
     seen = [k for k in kernels if k["predicted_ns"] is not None]
     new = collections.defaultdict(list)
     for kernel in kernels:
@@ -84,7 +90,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(2) as pool:
         model = for_the_emulator(model, folder) if model != "all" else None
         parts = collections.OrderedDict()
-        for problem, kernels in pool.map(lambda text: choose(model, seed, text), draw(seed, words)):
+        for problem, kernels in pool.map(lambda drawn: choose(model, seed, *drawn), draw(seed, words)):
             parts.setdefault(" ".join(problem.split()[:2]), []).extend(f"{problem}|{k}" for k in kernels)
     for _, lines in sorted(parts.items(), key=lambda part: " bf16" not in part[0]):  # a run that is cut short has these
         print("\n".join(lines))
