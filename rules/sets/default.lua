@@ -30,6 +30,11 @@ local function narrower(c, arch)
     return c.dtype == "fp32" and c.isa ~= arch.isa[1]
 end
 
+-- The same of depthwise kernels: of fewer channels than a vector has each pixel is copied.
+local function few_channels(c, arch)
+    return (c.dtype == "fp32" or c.dtype == "bf16") and c.isa ~= arch.isa[1] and c.math == "fma"
+end
+
 -- tile_h, tile_w, vecs, edge; as many widths as rows may have, for what a tile has more than its row is lost
 local direct = {
     avx512 = {
@@ -92,7 +97,8 @@ local depthwise = {
         { 1, 5, 1, 1, 14 }, { 5, 5, 2, 2, 7 }, { 1, 5, 2, 1, 8 }, { 1, 7, 1, 1, 7 }, { 1, 7, 2, 1, 8 }, { 1, 1, 1, 1, 8 },
         { 3, 3, 1, 3, 4 }, { 3, 3, 1, 4, 5 }, { 1, 3, 1, 1, 10 }, { 1, 5, 1, 1, 10 }, { 3, 3, 2, 6, 2 }, { 5, 5, 2, 2, 6 }, { 1, 1, 1, 3, 6 },
         { 3, 3, 1, 3, 5 }, { 1, 3, 1, 2, 10 }, { 3, 3, 1, 2, 4 }, { 1, 5, 1, 2, 7 }, { 5, 5, 1, 2, 5 }, { 1, 7, 1, 2, 5 }, { 5, 5, 2, 2, 4 },
-        { 1, 7, 2, 2, 4 }, { 3, 3, 3, 1, 7 }, { 3, 3, 3, 3, 3 }, { 1, 5, 3, 1, 6 }, { 1, 7, 3, 1, 6 }, { 2, 2, 1, 4, 4 }, { 2, 2, 2, 2, 8 }, { 4, 4, 1, 2, 7 },
+        { 1, 7, 2, 2, 4 }, { 3, 3, 3, 1, 7 }, { 3, 3, 3, 3, 3 }, { 1, 5, 3, 1, 6 }, { 1, 7, 3, 1, 6 }, { 2, 2, 1, 4, 4 }, { 2, 2, 2, 2, 8 },
+        { 4, 4, 1, 2, 7 }, { 1, 7, 3, 1, 8 },
         { 4, 4, 2, 2, 8 }, { 4, 4, 2, 2, 4 }, { 1, 4, 2, 2, 10 }, { 1, 6, 1, 2, 7 }, { 1, 6, 2, 2, 4 }, { 1, 6, 2, 2, 6 }, { 1, 2, 1, 2, 7 },
         { 1, 4, 1, 2, 7 }, { 2, 1, 1, 6, 2 }, { 3, 1, 1, 6, 2 }, { 4, 1, 1, 6, 2 }, { 5, 1, 1, 6, 2 }, { 6, 1, 1, 6, 2 }, { 7, 1, 1, 6, 2 },
         { 2, 1, 2, 6, 2 }, { 3, 1, 2, 6, 2 }, { 4, 1, 2, 6, 2 }, { 5, 1, 2, 6, 2 }, { 6, 1, 2, 6, 2 }, { 7, 1, 2, 6, 2 },
@@ -102,14 +108,19 @@ local depthwise = {
         { 1, 5, 1, 1, 8 }, { 1, 5, 2, 1, 8 }, { 1, 7, 1, 1, 7 }, { 1, 7, 2, 1, 6 }, { 1, 1, 1, 1, 8 }, { 1, 5, 1, 2, 4 }, { 1, 7, 2, 2, 4 },
         { 1, 3, 3, 1, 6 }, { 2, 2, 1, 2, 4 }, { 2, 2, 2, 2, 4 }, { 1, 4, 1, 1, 8 }, { 1, 4, 2, 2, 4 }, { 1, 6, 1, 1, 8 }, { 1, 6, 2, 2, 4 },
         { 2, 1, 1, 4, 2 }, { 3, 1, 1, 4, 2 }, { 4, 1, 1, 4, 2 }, { 5, 1, 1, 4, 2 }, { 7, 1, 1, 7, 1 }, { 3, 1, 2, 4, 2 }, { 4, 1, 2, 4, 2 },
-        { 5, 1, 2, 4, 2 }, { 7, 1, 2, 4, 1 },
+        { 5, 1, 2, 4, 2 }, { 7, 1, 2, 4, 1 }, { 3, 3, 2, 2, 3 }, { 3, 3, 2, 1, 6 }, { 1, 3, 2, 2, 6 }, { 1, 5, 3, 1, 8 }, { 1, 7, 3, 1, 8 },
     },
+}
+-- Beside wider ones, for few channels.
+local depthwise_narrower = {
+    { 3, 3, 1, 2, 4 }, { 3, 3, 2, 1, 8 }, { 3, 3, 2, 2, 4 }, { 1, 3, 1, 1, 7 }, { 1, 5, 1, 1, 8 }, { 1, 5, 2, 1, 8 }, { 1, 7, 1, 1, 7 },
+    { 1, 7, 3, 1, 8 },
 }
 local depthwise_pairs = {
     { 3, 3, 1, 1, 7 }, { 3, 3, 1, 1, 8 }, { 2, 3, 1, 2, 4 }, { 3, 3, 2, 1, 7 }, { 3, 3, 2, 2, 4 }, { 5, 5, 1, 1, 7 }, { 5, 5, 2, 1, 7 },
     { 5, 5, 2, 2, 4 }, { 2, 7, 1, 1, 7 }, { 2, 2, 1, 1, 8 }, { 2, 2, 2, 2, 4 }, { 4, 4, 1, 1, 7 }, { 4, 4, 2, 2, 4 }, { 2, 6, 1, 1, 7 },
     { 2, 6, 2, 2, 4 }, { 6, 6, 2, 2, 2 }, { 3, 3, 3, 1, 5 }, { 2, 1, 1, 4, 2 }, { 3, 1, 1, 4, 2 }, { 4, 1, 1, 4, 2 }, { 5, 1, 1, 4, 2 },
-    { 3, 1, 2, 4, 2 }, { 4, 1, 2, 4, 2 }, { 5, 1, 2, 4, 2 },
+    { 3, 1, 2, 4, 2 }, { 4, 1, 2, 4, 2 }, { 5, 1, 2, 4, 2 }, { 2, 7, 3, 1, 6 }, { 5, 5, 3, 1, 7 },
 }
 -- taps_h, taps_w, stride, tile_h, tile_w
 local merged = {
@@ -137,6 +148,7 @@ local weight = {
         { "c", 6, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 6, 2, 1, 1 }, { "k", 6, 2, 2, 1 }, { "k", 4, 3, 2, 1 }, { "k", 7, 1, 2, 1 },
         { "c", 5, 2, 0, 0 }, { "k", 5, 2, 0, 0 }, { "c", 9, 1, 0, 0 }, { "c", 11, 1, 0, 0 }, { "c", 13, 1, 0, 0 }, { "k", 9, 1, 0, 0 },
         { "k", 11, 1, 0, 0 }, { "k", 13, 1, 0, 0 }, { "c", 4, 3, 1, 0 }, { "c", 10, 1, 1, 0 }, { "k", 5, 2, 2, 1 }, { "k", 12, 1, 2, 1 },
+        { "k", 3, 3, 0, 0 }, { "k", 4, 3, 0, 0 }, { "k", 10, 1, 1, 1 },
     },
 }
 -- Beside wider ones: channels that leave half of their lanes idle.
@@ -165,11 +177,14 @@ local depthwise_weight = {
         { 3, 3, 1, 1, 14 }, { 1, 5, 1, 1, 14 }, { 1, 4, 1, 1, 7 },
     },
     avx2 = {
-        { 3, 3, 1, 1, 4 }, { 1, 3, 1, 1, 8 }, { 3, 3, 2, 1, 4 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 1, 8 }, { 1, 5, 2, 1, 8 }, { 1, 1, 1, 1, 8 },
+        { 3, 3, 1, 1, 4 }, { 3, 3, 1, 2, 2 }, { 1, 3, 1, 1, 8 }, { 3, 3, 2, 1, 4 }, { 3, 3, 2, 2, 2 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 1, 8 }, { 1, 5, 2, 1, 8 }, { 1, 1, 1, 1, 8 },
         { 2, 2, 1, 1, 7 }, { 2, 2, 2, 1, 7 }, { 1, 2, 1, 1, 8 }, { 1, 4, 1, 1, 8 }, { 1, 4, 2, 1, 8 }, { 1, 6, 1, 1, 8 }, { 1, 3, 2, 1, 8 },
         { 1, 7, 2, 1, 7 }, { 3, 3, 3, 1, 4 }, { 2, 1, 1, 4, 2 }, { 3, 1, 1, 7, 1 }, { 4, 1, 1, 7, 1 }, { 5, 1, 1, 7, 1 }, { 6, 1, 1, 7, 1 },
         { 7, 1, 1, 7, 1 }, { 3, 1, 2, 7, 1 }, { 4, 1, 2, 7, 1 }, { 5, 1, 2, 7, 1 }, { 7, 1, 2, 7, 1 },
     },
+}
+local depthwise_weight_narrower = {
+    { 3, 3, 1, 1, 4 }, { 3, 3, 1, 2, 2 }, { 3, 3, 2, 1, 4 }, { 3, 3, 2, 2, 2 }, { 1, 5, 1, 1, 8 }, { 1, 5, 2, 1, 8 }, { 1, 7, 1, 1, 7 },
 }
 -- The same by pairs of result rows.
 local depthwise_weight_pairs = {
@@ -219,10 +234,11 @@ return {
             return c.band == 0 and c.ahead == 1 and among(tiles, { c.tile_m, c.vecs })
         end,
         ["conv.depthwise"] = function(c, arch)
-            local list = c.math == "dp" and depthwise_pairs or depthwise[c.isa]
+            local list = c.math == "dp" and depthwise_pairs or c.isa ~= arch.isa[1] and depthwise_narrower or depthwise[c.isa]
             -- where pairs are to be had, fp32 sums are for what they do not serve
-            local rest = c.math == "dp" or arch.math[c.dtype][1] ~= "dp" or c.dtype == "int8" or c.taps_h == 1
-            return c.isa == arch.isa[1] and c.block == 0 and rest and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+            local rest = c.math == "dp" or arch.math[c.dtype][1] ~= "dp" or c.dtype == "int8" or c.taps_h == 1 or few_channels(c, arch)
+            return (c.isa == arch.isa[1] or few_channels(c, arch)) and c.block == 0 and rest
+                and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.merged"] = function(c, arch)
             return (preferred(c, arch) or short_sums(c, arch)) and c.block == 0 and c.group_c == c.group_k and c.group_c >= 4
@@ -237,8 +253,10 @@ return {
             return c.box == 0 and among(list, { c.lanes, c.tile, c.vecs, c.copy, c.merge })
         end,
         ["conv.depthwise_weight"] = function(c, arch)
-            local list = c.math == "dp" and depthwise_weight_pairs or depthwise_weight[c.isa]
-            return c.isa == arch.isa[1] and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+            local list = c.math == "dp" and depthwise_weight_pairs or c.isa ~= arch.isa[1] and depthwise_weight_narrower
+                or depthwise_weight[c.isa]
+            return (c.isa == arch.isa[1] or few_channels(c, arch))
+                and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.merged_weight"] = function(c, arch)
             return c.isa == arch.isa[1] and c.group_c == c.group_k and c.group_c >= 4

@@ -56,41 +56,37 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
 #endif
 }
 
-/* Of which all elements are made. */
-#define KW_UNIT (KW_BYTES == 1 ? 1 : 2)
-#if KW_BYTES == 1
-typedef unsigned char kw_unit_u __attribute__((may_alias));
-#else
-typedef kw_u16_u kw_unit_u;
-#endif
-
-/* Fewer result channels than a vector: source and result pixels pass through thread memory, a vector each. */
+/* Fewer result channels than a vector: result pixels pass through thread memory, a vector each, and at the end of the tensor source pixels,
+ * too. The other lanes have a next pixel's. */
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {
     kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP;
     const kw_i64 *from = j->from + tile * j->windows * KW_ENTRY, *to = j->to + tile * KW_PIXELS;
+    const char *end = kw_src_tensor(j->a) + j->a->n * j->from_image;
     (void)results;
     kw_vf zero __attribute__((unused)) = (float)kw_zero_of_x(j->a) - (kw_vf){0};
     kw_i64 *from_here = j->narrow, *to_here = from_here + j->windows * KW_ENTRY;
     char *pixels = (char *)(to_here + KW_PIXELS), *at = pixels;
-    for (kw_i64 i = 0; i < j->windows * KW_ENTRY; i++) {
+    int copies = 0;
+    for (kw_i64 w = 0; w < j->windows; w++)
+        copies |= kw_reaches(from + w * KW_ENTRY + 1, KW_SOURCES, src, end);
+    for (kw_i64 i = 0; copies && i < j->windows * KW_ENTRY; i++) {
         from_here[i] = from[i];
         if (i % KW_ENTRY == 0) continue;
-        for (kw_i64 b = 0; b < KW_VECTOR; b += KW_UNIT)
-            *(kw_unit_u *)(at + b) = b < sources ? *(const kw_unit_u *)(src + from[i] + b) : 0;
+        kw_put(at, kw_get_bytes(src + from[i], sources));
         from_here[i] = at - pixels;
         at += KW_VECTOR;
     }
+    if (copies) from = from_here, src = pixels;
 #if KW_EPILOGUE /* the pixels that exist, by lanes */
     kw_channels channels = kw_channels_of(j->a);
-    kw_tile(from_here, j->windows, to, pixels, weights, dst KW_AND_ZERO(zero), kw_channels_set(&channels, 0, 0));
+    kw_tile(from, j->windows, to, src, weights, dst KW_AND_ZERO(zero), kw_channels_set(&channels, 0, 0));
 #else
     for (kw_i64 i = 0; i < KW_PIXELS; i++)
         to_here[i] = i * KW_VECTOR;
-    kw_tile(from_here, j->windows, to_here, pixels, weights, at KW_AND_ZERO(zero));
-    for (kw_i64 i = 0; i < KW_PIXELS; i++) {
-        for (kw_i64 b = 0; b < results * KW_OUT_BYTES; b += KW_UNIT)
-            *(kw_unit_u *)(dst + to[i] + b) = *(const kw_unit_u *)(at + to_here[i] + b);
-    }
+    kw_tile(from, j->windows, to_here, src, weights, at KW_AND_ZERO(zero));
+    KW_STATIC_ASSERT(KW_CHANNELS * KW_OUT_BYTES <= KW_VECTOR, "a result pixel passes as one vector");
+    for (kw_i64 i = 0; i < KW_PIXELS; i++)
+        kw_put_bytes(dst + to[i], kw_load(at + to_here[i]), results * KW_OUT_BYTES);
 #endif
 }
 

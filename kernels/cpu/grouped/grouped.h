@@ -32,6 +32,31 @@ KW_INLINE int kw_zero_of_x(const kw_kernel_args *a) { return (void)a, 0; }
 
 KW_INLINE kw_vf kw_fma(kw_vf a, kw_vf x, kw_vf b) { return a + x * b; }
 
+/* The first bytes of a vector, and zeros behind those that are got; nothing is touched there. */
+#if KW_LANES == 16
+KW_INLINE kw_vf kw_get_bytes(const char *p, kw_i64 bytes) {
+    kw_vf v;
+    __asm__("vmovdqu8 %1, %0%{%2%}%{z%}" : "=v"(v) : "m"(*(const kw_vf_u *)p), "Yk"(~0ull >> (KW_VECTOR - bytes)));
+    return v;
+}
+KW_INLINE void kw_put_bytes(char *p, kw_vf v, kw_i64 bytes) {
+    __asm__("vmovdqu8 %1, %0%{%2%}" : "+m"(*(kw_vf_u *)p) : "v"(v), "Yk"(~0ull >> (KW_VECTOR - bytes)));
+}
+#else
+KW_INLINE kw_vf kw_get_bytes(const char *p, kw_i64 bytes) {
+    char whole[KW_VECTOR] = {0};
+    for (kw_i64 b = 0; b < bytes; b++)
+        whole[b] = p[b];
+    return kw_load(whole);
+}
+KW_INLINE void kw_put_bytes(char *p, kw_vf v, kw_i64 bytes) { /* an even number */
+    char whole[KW_VECTOR];
+    kw_put(whole, v);
+    for (kw_i64 b = 0; b < bytes; b += 2)
+        *(kw_u16_u *)(p + b) = *(const kw_u16_u *)(whole + b);
+}
+#endif
+
 #ifdef KW_PARTS
 typedef kw_vi kw_lane_source_index; /* which channel each lane takes */
 

@@ -143,6 +143,14 @@ KW_INLINE void kw_fill_padding(kw_i64 *words, const kw_i64 *padding, kw_i64 coun
         words[padding[i]] = (kw_i64)filling - (kw_i64)base;
 }
 
+/* Whether a vector from one of these pixels on would reach beyond the end of their tensor. Words of padding lead elsewhere. */
+KW_INLINE int kw_reaches(const kw_i64 *words, kw_i64 count, const char *base, const char *end) {
+    int found = 0;
+    for (kw_i64 i = 0; i < count; i++)
+        found |= (kw_u64)base + (kw_u64)words[i] - (kw_u64)(end - KW_VECTOR + 1) < KW_VECTOR - 1;
+    return found;
+}
+
 /* One window of one tile. base is the offset of the row of tiles' column 0 in the window's first row, which is source row top. */
 static void kw_indirection_init_window(kw_job *j, kw_i64 at, kw_i64 base, kw_i64 top, kw_i64 left) {
     kw_i64 *word = j->from + at, *padding = j->from_padding + j->from_padding_count;

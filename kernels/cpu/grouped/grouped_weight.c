@@ -110,7 +110,7 @@ static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const cha
 #else
 static void fill_staged(kw_job *j) { (void)j; }
 
-/* Fewer channels than a vector: pixels pass through thread memory, a vector each. */
+/* Of fewer channels than a vector has, a tile at the end of a tensor: pixels pass through thread memory, a vector each. */
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *dst, char *sums) {
     kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP * KW_BYTES;
     kw_i64 *from = j->narrow, *to = from + KW_ENTRY;
@@ -118,8 +118,7 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
     for (kw_i64 i = 0; i < KW_SOURCES + KW_PIXELS; i++) {
         kw_i64 is_source = i < KW_SOURCES, count = is_source ? sources : results;
         const char *pixel = is_source ? src + j->from[tile * KW_ENTRY + 1 + i] : dst + j->to[tile * KW_PIXELS + i - KW_SOURCES];
-        for (kw_i64 b = 0; b < KW_VECTOR; b += 2)
-            *(kw_u16_u *)(pixels + i * KW_VECTOR + b) = b < count ? *(const kw_u16_u *)(pixel + b) : 0;
+        kw_put(pixels + i * KW_VECTOR, kw_get_bytes(pixel, count));
         *(is_source ? &from[1 + i] : &to[i - KW_SOURCES]) = i * KW_VECTOR;
     }
     for (kw_i64 step = 0; step < KW_SRC_GROUP; step++)
@@ -127,11 +126,18 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
 }
 
 static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const char *dst, char *sums) {
-    kw_i64 narrow = j->a->groups * KW_DST_GROUP < KW_CHANNELS;
-    for (kw_i64 step = 0; !narrow && step < KW_SRC_GROUP; step++)
-        kw_tile(j->from, j->to, tiles, src, dst, step, sums + step * SUMS_BYTES);
-    for (kw_i64 t = 0; narrow && t < tiles; t++)
-        narrow_tile(j, t, src, dst, sums);
+    const kw_kernel_args *a = j->a;
+    kw_i64 narrow = a->groups * KW_DST_GROUP < KW_CHANNELS;
+    const char *src_end = a->x + a->n * j->from_image, *dst_end = a->y + a->n * j->to_image;
+    for (kw_i64 first = 0, last; first < tiles; first = last + 1) {
+        last = narrow ? first : tiles; /* of fewer channels the other lanes have a next pixel's, and are not stored */
+        while (last < tiles && !kw_reaches(j->from + last * KW_ENTRY + 1, KW_SOURCES, src, src_end) &&
+               !kw_reaches(j->to + last * KW_PIXELS, KW_PIXELS, dst, dst_end))
+            last++;
+        for (kw_i64 step = 0; first < last && step < KW_SRC_GROUP; step++)
+            kw_tile(j->from + first * KW_ENTRY, j->to + first * KW_PIXELS, last - first, src, dst, step, sums + step * SUMS_BYTES);
+        if (last < tiles) narrow_tile(j, last, src, dst, sums);
+    }
 }
 #endif
 

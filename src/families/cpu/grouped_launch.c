@@ -8,8 +8,13 @@
 
 #include <math.h>
 
-/* Bytes of an indirection buffer, of the copies of the weight gradient; vectors of channels of one of its units. */
-enum { INDIRECTION_BYTES = 16384, STAGED_BYTES = 16384, GRADIENT_VECTORS = 8 };
+/* Bytes of an indirection buffer, of the copies of the weight gradient. */
+enum { INDIRECTION_BYTES = 16384, STAGED_BYTES = 16384 };
+
+/* Of a unit of the weight gradient, the bytes of its sums, and vectors that it has even where these are more: memory is read best by whole
+ * pixels. All its vectors go over the tiles of an indirection buffer, so the pixels of these are to stay in the second-level cache, but a
+ * few tiles there must be for the sums that each vector loads and stores. */
+enum { SUMS_BYTES = 49152, VECTORS_LEAST = 8, GRADIENT_BYTES = 131072, TILES_LEAST = 8 };
 
 /* One axis of a problem under a window; kernels/cpu/grouped/grouped_indirection.h's kw_axis in sizes. */
 typedef struct axis_cut {
@@ -192,6 +197,17 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)words;
 }
 
+/* Rows of tiles of an indirection buffer of a weight gradient's unit. */
+static int64_t gradient_rows(const kw_grouped *g, const kw_problem *problem, const cut *c, int64_t cols, int64_t channels) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3], element = (int64_t)kw_dtype_size(problem->dtype), most = kw_max(1, INDIRECTION_BYTES / 8 / (c->words * cols));
+    kw_problem_output(out, problem);
+    int64_t sources = kw_min(d->c, kw_ceil_div(channels, g->dst) * g->src) * d->in[2] * d->stride[1],
+            results = kw_min(d->k, channels) * out[2];
+    int64_t bytes = kw_max(1, g->tile_h * (sources + results) * element), few = kw_ceil_div(TILES_LEAST, cols);
+    return kw_min(c->height.tiles, kw_min(most, kw_max(few, GRADIENT_BYTES / bytes)));
+}
+
 /* A unit is some vectors and a window; it goes over all pixels. */
 void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
                         kw_launch *launch) {
@@ -200,12 +216,13 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
     int64_t channels = kw_grouped_channels(config, g), parts = channels / lanes; /* of a vector of channels, and of its sums */
     int64_t element = (int64_t)kw_dtype_size(problem->dtype), vectors = kw_ceil_div(d->g * g->dst, channels);
     cut c = cut_of(config, g, problem);
-    int64_t cols = columns_of(&c), rows = kw_min(c.height.tiles, kw_max(1, INDIRECTION_BYTES / 8 / (c.words * cols))), tiles = rows * cols;
     int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
-    int64_t block = kw_min(vectors, GRADIENT_VECTORS), wanted = target->units > 1 ? 4 * target->units : 1;
+    int64_t block = kw_min(vectors, kw_max(VECTORS_LEAST, SUMS_BYTES / (g->src * taps * channels * 4)));
+    int64_t wanted = target->units > 1 ? 2 * target->units : 1;
     while (block > 1 && kw_ceil_div(vectors, block) * windows < wanted) {
         block = kw_ceil_div(block, 2);
     }
+    int64_t cols = columns_of(&c), rows = gradient_rows(g, problem, &c, cols, block * channels), tiles = rows * cols;
     int64_t widest = kw_max(kw_max(g->src, g->dst), channels) * kw_ceil_div(g->src, g->dst) * element;
 
     launch->stages = 1;
