@@ -6,7 +6,7 @@
 # processor time that a kernel took to compile, of those that were not in the cache.
 #
 #   ARCHS        architectures ("gfx90a gfx942 sm_90"); SET their rule set (tiny)
-#   EACH         of a kernel's problems but the one with ragged tiles, each so many (2 for tiny, else 1)
+#   EACH         of a kernel's problems but the one with ragged tiles, each so many (4 for tiny, else 1)
 #   BUDGET       seconds for compiling, and again for playing, of each architecture; what is then left is told and no failure (no limit)
 #   OUT          folder of compiled kernels and verdicts (build/gpu_check); JOBS processes at a time (all cores)
 #   KWRIGHT, PAIRS   the programs (build/kwright, build/tests/check/gpu/gpu_pairs)
@@ -16,7 +16,7 @@ set_name=${SET:-tiny}
 out=${OUT:-build/gpu_check}
 jobs=${JOBS:-$(nproc)}
 budget=${BUDGET:-}
-each=${EACH:-$([ "$set_name" = tiny ] && echo 2 || echo 1)}
+each=${EACH:-$([ "$set_name" = tiny ] && echo 4 || echo 1)}
 kwright=${KWRIGHT:-build/kwright}
 pairs=${PAIRS:-build/tests/check/gpu/gpu_pairs}
 passed=0
