@@ -9,7 +9,7 @@ typedef struct kw_direct_1st_block_params {
     kw_i64 tiles_h, tiles_w; /* of the result */
     kw_i64 block_cols;       /* blocks side by side along the channels of the result */
     kw_i64 packed;           /* lanes' shares of all weights */
-    kw_i64 rows, pitch;      /* of a patch: source rows, elements of one */
+    kw_i64 rows, pitch;      /* of a patch: source rows, elements of one; of KW_IN_PLANES of each channel */
     /* Of backward weight: */
     kw_i64 parts;    /* blocks that share the same sums */
     kw_i64 elements; /* weights */
@@ -18,6 +18,8 @@ typedef struct kw_direct_1st_block_params {
 KW_PARAMS_FIT(kw_direct_1st_block_params);
 
 #define KW_WEIGHT (KW_OP == KW_OP_CONV_BWD_WEIGHT)
+/* Forward with channels first: x and y are read and written as they lie, plane by plane; so is w, whose depth is (channel, row, column). */
+#define KW_IN_PLANES (KW_CHANNELS_FIRST && !KW_WEIGHT)
 #define KW_INST_M 16 /* pixels of an instruction; of backward weight channels */
 #define KW_INST_N (KW_NVIDIA ? 8 : 16)
 #define KW_BLOCK_THREADS (KW_WAVES * KW_WAVE)
@@ -26,10 +28,12 @@ KW_PARAMS_FIT(kw_direct_1st_block_params);
 
 /* Shared memory: the patch, where each element of the depth lies in it, and of each wave the sums of 16 pixels on their way out. */
 #define KW_DEPTH_MOST 1024
-#define KW_SUMS_PITCH (KW_COLS + 8) /* rows that follow each other meet different banks */
+/* Rows that follow each other meet different banks: of channels, and where planes leave of pixels. */
+#define KW_SUMS_PITCH (KW_IN_PLANES ? KW_INST_M + 4 : KW_COLS + 8)
+#define KW_SUMS_ROWS (KW_IN_PLANES ? KW_COLS : KW_INST_M)
 #define KW_PATCH_BYTES (KW_PATCH * 1024)
 #define KW_OFFSETS_BYTES (KW_DEPTH_MOST * 4)
-#define KW_STAGED_SUMS_BYTES (KW_WAVES * KW_INST_M * KW_SUMS_PITCH * 4)
+#define KW_STAGED_SUMS_BYTES (KW_WAVES * KW_SUMS_ROWS * KW_SUMS_PITCH * 4)
 #define KW_FORWARD_LDS_BYTES (KW_PATCH_BYTES + KW_OFFSETS_BYTES + KW_STAGED_SUMS_BYTES)
 
 /* Backward weight: the tile of y, pixel by pixel, whose rows of channels are moved by one run so that pixels that follow each other meet

@@ -1,11 +1,12 @@
-/* direct_1st.c: convolution of few channels, forward and backward weight, two spatial axes, channels last, one group, by matrix
+/* direct_1st.c: convolution of few channels, forward and backward weight, two spatial axes, one group, by matrix
  * instructions: family conv.direct_1st_block.
  *
  * The depth of the product is all taps of all channels together, (row, column, channel) as the filter has them, so that three channels fill
  * an instruction as well as thirty. What the pixels of a tile read of the source, the patch, comes to shared memory once, row by row as it
  * lies in the image, which is contiguous over columns and channels; what lies beside the image is zero. A table says where each element of
  * the depth lies, counted from a pixel's first tap, and lanes gather their first operands by it, element by element. A first stage brings
- * the weights, the second operands, into lanes' order. Sums pass shared memory, so that results leave in runs of channels.
+ * the weights, the second operands, into lanes' order. Sums pass shared memory, so that results leave in runs of channels. Forward with
+ * channels first, a patch has a plane for each channel, and results leave in runs of pixels (KW_IN_PLANES).
  * gpu/direct_1st/weight.h has backward weight, of the same patches. */
 #include "gpu/direct_1st/args.h"
 #define KW_KERNEL_PARAMS kw_direct_1st_block_params
@@ -34,7 +35,7 @@ typedef struct kw_patch_place {
 } kw_patch_place;
 
 KW_DEVICE void kw_patch_begin(kw_patch_place *at, const kw_gpu_args *a) {
-    int first = (at->col * (int)a->stride[2] - (int)a->pad[2]) * (int)a->c;
+    int first = (at->col * (int)a->stride[2] - (int)a->pad[2]) * (KW_IN_PLANES ? 1 : (int)a->c);
     at->top = at->row * (int)a->stride[1] - (int)a->pad[1];
     at->before = first & KW_VEC_IN - 1;
     at->element = first - at->before;
@@ -56,16 +57,17 @@ KW_DEVICE kw_patch_place kw_patch_place_of(const kw_gpu_args *a, kw_i64 block) {
 #define KW_PATCH_WORDS KW_CEIL(KW_VEC_IN *KW_BYTES, 4)
 
 KW_DEVICE void kw_patch_load(char *lds, const kw_gpu_args *a, kw_patch_place at) {
-    int runs = (int)a->params.pitch / KW_VEC_IN, all = runs * (int)a->params.rows, line = (int)(a->in[2] * a->c);
-    const char *image = a->x + at.image * (a->in[1] * line) * KW_BYTES;
+    int runs = (int)a->params.pitch / KW_VEC_IN, rows = (int)a->params.rows, height = (int)a->in[1];
+    int all = runs * rows * (KW_IN_PLANES ? (int)a->c : 1), line = (int)a->in[2] * (KW_IN_PLANES ? 1 : (int)a->c);
+    const char *image = a->x + at.image * (a->in[1] * a->in[2] * a->c) * KW_BYTES;
     for (int first = kw_thread(); first < all; first += KW_PATCH_LOADS * KW_THREADS) {
         kw_u32 words[KW_PATCH_LOADS][KW_PATCH_WORDS];
         KW_UNROLL
         for (int i = 0; i < KW_PATCH_LOADS; i++) {
-            int run = first + i * KW_THREADS, over = run / runs, row = at.top + over,
-                element = at.element + (run - over * runs) * KW_VEC_IN;
-            int ok = run < all && (kw_u32)row < (kw_u32)a->in[1] && (kw_u32)element < (kw_u32)line;
-            kw_load_run(words[i], image + (ok ? row * line + element : 0) * KW_BYTES, KW_VEC_IN * KW_BYTES);
+            int run = first + i * KW_THREADS, over = run / runs, plane = KW_IN_PLANES ? over / rows : 0;
+            int row = at.top + over - plane * rows, element = at.element + (run - over * runs) * KW_VEC_IN;
+            int ok = run < all && (kw_u32)row < (kw_u32)height && (kw_u32)element < (kw_u32)line;
+            kw_load_run(words[i], image + (ok ? (plane * height + row) * line + element : 0) * KW_BYTES, KW_VEC_IN * KW_BYTES);
             KW_UNROLL
             for (int w = 0; w < KW_PATCH_WORDS; w++)
                 words[i][w] = ok ? words[i][w] : 0;
@@ -80,8 +82,14 @@ KW_DEVICE void kw_patch_load(char *lds, const kw_gpu_args *a, kw_patch_place at)
 
 /* Bytes from a pixel's first tap to element k of the depth; behind the last one no more than to that tap. */
 KW_DEVICE int kw_depth_offset(const kw_gpu_args *a, int k) {
+#if KW_IN_PLANES
+    int across = (int)a->filter[2], taps = (int)a->filter[1] * across, channel = k / taps, tap = k - channel * taps;
+    int row = tap / across, col = tap - row * across;
+    int at = (channel * (int)a->params.rows + row * (int)a->dilation[1]) * (int)a->params.pitch + col * (int)a->dilation[2];
+#else
     int c = (int)a->c, across = (int)a->filter[2], tap = k / c, row = tap / across, col = tap - row * across;
     int at = row * (int)(a->dilation[1] * a->params.pitch) + col * (int)a->dilation[2] * c + k - tap * c;
+#endif
     return k < kw_patch_depth(a) ? at * KW_BYTES : 0;
 }
 
@@ -134,7 +142,7 @@ typedef struct kw_patch_pixels {
 } kw_patch_pixels;
 
 KW_DEVICE void kw_patch_pixels_of(kw_patch_pixels *p, const char *lds, const kw_gpu_args *a, int before) {
-    int first = kw_wave() * (KW_REPEAT_M * KW_INST_M), pitch = (int)a->params.pitch, c = (int)a->c;
+    int first = kw_wave() * (KW_REPEAT_M * KW_INST_M), pitch = (int)a->params.pitch, c = KW_IN_PLANES ? 1 : (int)a->c;
     KW_UNROLL
     for (int m = 0; m < KW_REPEAT_M; m++) {
         KW_UNROLL
@@ -191,6 +199,49 @@ KW_DEVICE void kw_patch_multiply(kw_patch_sums *sums, const kw_patch_pixels *pix
 
 /* --- results --- */
 
+#if KW_IN_PLANES
+#define KW_OUT_RUN (KW_VEC * KW_OUT_BYTES > 16 ? 16 / KW_OUT_BYTES : KW_VEC) /* pixels that a thread stores together */
+#define KW_OUT_PART (KW_OUT_RUN < 4 ? KW_OUT_RUN : 4)                        /* and reads together */
+
+/* Of 16 pixels of the tile. stage: the wave's. Eight lanes that follow each other have eight channels, whose sums meet different banks. */
+KW_DEVICE void kw_patch_put(const kw_gpu_args *a, kw_patch_place at, const kw_acc *sums, char *stage, int first) {
+    const int lanes = 8;
+    int height = (int)a->out[1], width = (int)a->out[2], channels = (int)a->k;
+    kw_i64 plane = (kw_i64)height * width;
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_N * KW_ACC_N; i++) {
+        int n = i / KW_ACC_N, e = i % KW_ACC_N, row = kw_acc_row(kw_lane(), e), col = n * KW_INST_N + kw_acc_col(kw_lane(), e);
+        kw_u32 word = kw_bits(sums[n].e[e]);
+        kw_store_run(stage + (col * KW_SUMS_PITCH + row) * 4, &word, 4);
+    }
+    kw_wave_barrier();
+    KW_ROLLED
+    for (int run = kw_lane(); run < KW_INST_M * KW_COLS / KW_OUT_RUN; run += KW_WAVE) {
+        int over = run / lanes, col = over / (KW_INST_M / KW_OUT_RUN) * lanes + run % lanes, channel = at.channel + col;
+        int pixel = over % (KW_INST_M / KW_OUT_RUN) * KW_OUT_RUN;
+        int row = at.row + (first + pixel) / KW_TILE_W, across = at.col + (first + pixel) % KW_TILE_W;
+        kw_sum own[KW_OUT_RUN];
+        if (row >= height || across >= width || channel >= channels) continue;
+        KW_UNROLL
+        for (int i = 0; i < KW_OUT_RUN; i += KW_OUT_PART) {
+            kw_u32 words[KW_OUT_PART];
+            kw_load_run(words, stage + (col * KW_SUMS_PITCH + pixel + i) * 4, KW_OUT_PART * 4);
+            KW_UNROLL
+            for (int j = 0; j < KW_OUT_PART; j++)
+                own[i + j] = kw_from_bits(words[j]);
+        }
+        kw_i64 element = (at.image * channels + channel) * plane + row * width + across;
+        char *to = a->y + element * KW_OUT_BYTES;
+#if KW_EPILOGUE
+        kw_place place = {element, channel, at.image * plane + row * width + across, 1};
+        kw_finish_run(to, a, place, own, KW_OUT_RUN);
+#else
+        kw_store_result(to, own, KW_OUT_RUN);
+#endif
+    }
+    kw_wave_barrier();
+}
+#else
 #define KW_OUT_RUN (KW_VEC * KW_OUT_BYTES > 16 ? 16 / KW_OUT_BYTES : KW_VEC) /* channels that a thread stores together */
 #define KW_ACC_RUN (KW_NVIDIA ? 2 : 1)                                       /* sums of a lane that stand side by side */
 
@@ -228,6 +279,7 @@ KW_DEVICE void kw_patch_put(const kw_gpu_args *a, kw_patch_place at, const kw_ac
     }
     kw_wave_barrier();
 }
+#endif
 
 KW_KERNEL(kw_stage1, KW_THREADS) {
     KW_LDS(KW_DIRECT_1ST_LDS_BYTES);
@@ -235,7 +287,7 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
     kw_patch_place at = kw_patch_place_of(&args, kw_block());
     int depth = kw_patch_depth(&args), steps = KW_CEIL(depth, KW_INST_K);
     int *offsets = (int *)(kw_lds + KW_PATCH_BYTES);
-    char *stage = kw_lds + KW_PATCH_BYTES + KW_OFFSETS_BYTES + kw_wave() * (KW_INST_M * KW_SUMS_PITCH * 4);
+    char *stage = kw_lds + KW_PATCH_BYTES + KW_OFFSETS_BYTES + kw_wave() * (KW_SUMS_ROWS * KW_SUMS_PITCH * 4);
     kw_patch_pixels pixels;
     kw_patch_sums sums;
     kw_patch_load(kw_lds, &args, at);

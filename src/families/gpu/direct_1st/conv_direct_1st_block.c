@@ -34,6 +34,7 @@ static const kw_axis direct_1st_axes[] = {AXES(ROW)};
 typedef struct direct_1st_block {
     kw_op op;
     kw_dtype dtype;
+    bool first; /* of channels-first problems */
     int64_t tile_h, tile_w, waves, cols, inst_k, patch, vec_in, vec, span, waves_d;
     const kw_gpu_arch *arch;          /* NULL where none is asked; then the rest is 0 */
     int64_t lanes, lds;               /* of the target, */
@@ -47,6 +48,7 @@ typedef struct direct_1st_block {
 /* The names that the counts of the kernel's text are made of; b is a direct_1st_block. */
 #define KW_OP b->op
 #define KW_OP_CONV_BWD_WEIGHT KW_CONV_BWD_WEIGHT
+#define KW_CHANNELS_FIRST b->first
 #define KW_IN b->dtype
 #define KW_BYTES ((int64_t)2)
 #define KW_TILE_H b->tile_h
@@ -71,6 +73,7 @@ static direct_1st_block read_direct_1st_config(const kw_config *config, const kw
     const int32_t *axis = config->axis;
     direct_1st_block block = {.op = config->op,
                               .dtype = config->dtype,
+                              .first = config->wants.first,
                               .tile_h = axis[AXIS_tile_h],
                               .tile_w = axis[AXIS_tile_w],
                               .waves = axis[AXIS_waves],
@@ -193,7 +196,7 @@ static int64_t patch_rows(const direct_1st_block *b, const kw_conv_dims *d) {
 
 static int64_t patch_pitch(const direct_1st_block *b, const kw_conv_dims *d) {
     int64_t columns = (b->tile_w - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] + 1;
-    return kw_ceil_div(columns * d->c + b->vec_in - 1, b->vec_in) * b->vec_in;
+    return kw_ceil_div(columns * (KW_IN_PLANES ? 1 : d->c) + b->vec_in - 1, b->vec_in) * b->vec_in;
 }
 
 static bool direct_1st_two_axes(const kw_rule_case *c) {
@@ -217,12 +220,18 @@ static bool patch_fits(const kw_rule_case *c) {
     for (int axis = 1; axis < 3; axis++) {
         good &= d->stride[axis] <= b->patch_bytes && d->dilation[axis] <= b->patch_bytes;
     }
-    return good && kw_mul(kw_mul(patch_rows(b, d), patch_pitch(b, d), &good), KW_BYTES, &good) <= b->patch_bytes && good;
+    int64_t lines = kw_mul(patch_rows(b, d), KW_IN_PLANES ? d->c : 1, &good);
+    return good && kw_mul(kw_mul(lines, patch_pitch(b, d), &good), KW_BYTES, &good) <= b->patch_bytes && good;
 }
 
 static bool direct_1st_vectors_divide(const kw_rule_case *c) {
     const direct_1st_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
+    if (KW_IN_PLANES) {
+        int64_t out[3];
+        kw_problem_output(out, c->problem);
+        return d->in[2] % b->vec_in == 0 && out[2] % b->vec == 0 && b->tile_w % b->vec == 0;
+    }
     return d->in[2] % b->vec_in * (d->c % b->vec_in) % b->vec_in == 0 && d->k % b->vec == 0;
 }
 
@@ -245,7 +254,10 @@ static const kw_rule direct_1st_fits_rules[] = {
     {"one_group", "only one group is served", one_group},
     {"depth_listed", "filters of at most 1024 taps and channels together are served", depth_listed},
     {"patch", "what a tile reads of the source must fit the axis patch; a smaller tile, or a larger patch", patch_fits},
-    {"vectors_divide", "vec_in must divide the elements of a row of x, columns times channels, and vec the channels of y; 1 serves any",
+    {"vectors_divide",
+     "vec_in must divide the elements of a row of x, columns times channels, and vec the channels of y; of conv_fwd with channels first "
+     "vec_in "
+     "columns of x, and vec those of y and tile_w; 1 serves any",
      direct_1st_vectors_divide},
     {"image_counted", "an image has at most 2^30 elements, and blocks are counted in 31 bits", direct_1st_image_counted},
     {0},
@@ -302,6 +314,7 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
     *launch = (kw_launch){.stages = 2,
                           .stage = {{kw_ceil_div(packed, KW_PACK_THREADS), true, KW_PACK_THREADS}, {blocks, false, (int32_t)b.threads}}};
     launch->packed_bytes = packed * b.words * (int64_t)sizeof(uint32_t);
+    launch->turning.none = b.first;
     launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
     *kw_launch_params(launch, kw_direct_1st_block_params) = (kw_direct_1st_block_params){.tiles_h = tiles_h,
                                                                                          .tiles_w = tiles_w,

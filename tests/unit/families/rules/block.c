@@ -121,6 +121,12 @@ static const rule_example direct_1st_block_examples[] = {
     {"patch", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c4 k64 i64x64 f7x7 s4x4 p3x3"},
     {"vectors_divide", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c3 k64 i9x9 f3x3 p1x1"},
     {"vectors_divide", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc n2 c3 k60 i8x8 f3x3 p1x1"},
+    {"", "conv_fwd bf16 layout=first", "", "gfx942", "conv_fwd bf16 ngchw n2 c3 k60 i8x8 f3x3 p1x1"},
+    {"patch", "conv_fwd bf16 layout=first", "", "gfx942", "conv_fwd bf16 ngchw n2 c4 k64 i64x64 f7x7 s4x4 p3x3"},
+    {"vectors_divide", "conv_fwd bf16 layout=first", "vec_in=2", "gfx942", "conv_fwd bf16 ngchw n2 c4 k64 i9x9 f3x3 p1x2"},
+    {"vectors_divide", "conv_fwd bf16 layout=first", "", "gfx942", "conv_fwd bf16 ngchw n2 c3 k64 i8x9 f3x3 p1x1"},
+    {"vectors_divide", "conv_fwd bf16 layout=first", "tile_h=16 tile_w=20 waves=5 cols=32", "gfx942",
+     "conv_fwd bf16 ngchw n2 c3 k64 i8x8 f3x3 p1x1"},
     {"image_counted", "conv_fwd bf16", "", "gfx942", "conv_fwd bf16 nhwgc c4 k64 i8192x8192 f3x3 p1x1"},
     {0},
 };
