@@ -156,6 +156,29 @@ static const rule_example depthwise_planes_rows[] = {
     {0},
 };
 
+static const rule_example depthwise_small_rows[] = {
+    {"", "conv_fwd bf16", "math=dp planes=4", ARCH, "conv_fwd bf16 ngchw g30 c30 k30 i7x7 f3x3 p1x1"},
+    {"", "conv_fwd fp32", "image=14 stride=2", ARCH, "conv_fwd fp32 ngchw g30 c30 k30 i14x14 f3x3 s2x2 p1x1"},
+    {"", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 ngchw g30 c30 k30 i7x7 f3x3 p1x1"},
+    {"masks", "conv_fwd fp32", "isa=avx2", NULL, NULL},
+    {"sum_registers", "conv_fwd bf16", "math=dp taps=9", NULL, NULL},
+    {"shared_vector", "conv_fwd fp32", "planes=3", NULL, NULL},
+    {"shared_vector", "conv_fwd fp32", "image=3 planes=4", NULL, NULL},
+    {"odd_filter", "conv_fwd fp32", "taps=4", NULL, NULL},
+    {"row_width", "conv_fwd fp32", "image=8", NULL, NULL},
+    {"unit_size", "conv_fwd bf16", "math=dp image=31 planes=1 taps=7", NULL, NULL},
+    {"bwd_data_stride", "conv_bwd_data fp32", "stride=2", NULL, NULL},
+    {"channels_first", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g32 c32 k32 i7x7 f3x3 p1x1"},
+    {"one_channel_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k64 i7x7 f3x3 p1x1"},
+    {"flat_images", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngcdhw g32 c32 k32 i7x7x7 f1x3x3 p0x1x1"},
+    {"whole_filter", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i7x7 f5x5 p2x2"},
+    {"whole_filter", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i7x7 f3x3 p2x2 d2x2"},
+    {"stride", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i7x7 f3x3 s2x1 p1x1"},
+    {"image_size", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i8x7 f3x3 p1x1"},
+    {"image_size", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i7x7 f3x3"},
+    {0},
+};
+
 static const rule_example depthwise_weight_rows[] = {
     {"", "conv_bwd_weight bf16", "math=dp tile_h=2", ARCH, NULL},
     {"row_pairs", "conv_bwd_weight bf16", "math=dp", NULL, NULL},
@@ -193,6 +216,8 @@ const rule_examples depthwise_rule_examples = {"conv.depthwise", "isa=avx512 mat
                                                depthwise_rows};
 const rule_examples depthwise_planes_rule_examples = {
     "conv.depthwise_planes", "isa=avx512 math=fma vecs=1 planes=1 taps_h=3 taps_w=3 stride=1", depthwise_planes_rows};
+const rule_examples depthwise_rows_rule_examples = {"conv.depthwise_rows", "isa=avx512 math=fma image=7 planes=2 taps=3 stride=1",
+                                                    depthwise_small_rows};
 const rule_examples depthwise_weight_rule_examples = {
     "conv.depthwise_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", depthwise_weight_rows};
 const rule_examples merged_weight_rule_examples = {
