@@ -135,6 +135,15 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) {
     __asm__("vcvtneps2bf16 %1, %0" : "=v"(h) : "v"(v));
     *(kw_vh_u *)p = h;
 }
+#if KW_LANES == 16
+/* Two vectors side by side, by one store. */
+KW_INLINE void kw_store_two(void *p, kw_vf v, kw_vf next) {
+    kw_vf both;
+    __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(v), "v"(next));
+    kw_put(p, both);
+}
+#define KW_STORES_TWO 1
+#endif
 #else
 /* Round to nearest even; a NaN keeps its sign and becomes quiet. */
 KW_INLINE void kw_store_x(void *p, kw_vf v) {
@@ -209,6 +218,13 @@ KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_i8 *)p; }
 KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, (kw_vf) __builtin_convertvector(v, kw_vi)); }
 #else
 KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, v); } /* sums of 32 bits as they are */
+#endif
+
+#ifndef KW_STORES_TWO
+KW_INLINE void kw_store_two(void *p, kw_vf v, kw_vf next) {
+    kw_store_x(p, v);
+    kw_store_x((char *)p + KW_LANES * KW_OUT_BYTES, next);
+}
 #endif
 
 /* --- tails: the first so many elements of a vector --- */

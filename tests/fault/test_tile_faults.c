@@ -25,7 +25,7 @@ typedef struct fault {
     bool parts, joins;                     /* a product of parts of its depth; a convolution of joined groups */
     bool gradient;                         /* a weight gradient, of several chunks a row and several boxes; bf16 alone */
     bool strided;                          /* a convolution of stride 2, whose copy has planes */
-    bool first, three;                     /* a convolution of few channels, to which others of zeros are added; of three, in long rows */
+    bool first;                            /* a convolution of few channels, to which others of zeros are added */
 } fault;
 
 static const fault faults[] = {
@@ -94,17 +94,6 @@ static const fault faults[] = {
      .text = "column = x->low + place; column < x->high",
      .other = "column = x->low; column < x->high",
      .strided = true},
-    {.what = "none: pixels of three channels", .file = SIZES, .text = "sizes", .other = "shapes", .three = true},
-    {.what = "each pixel of three channels is the first of its 16 bytes",
-     .file = CONVOLUTION,
-     .text = "i % 16 / (4 * KW_WORD) * (3 * KW_WORD) + i",
-     .other = "i",
-     .three = true},
-    {.what = "four pixels of three channels for one",
-     .file = CONVOLUTION,
-     .text = "{0, 1, 2, 3, 3, 4,",
-     .other = "{0, 1, 2, 3, 4, 5,",
-     .three = true},
     {.what = "none: parts of the depth", .file = SIZES, .text = "sizes", .other = "shapes", .parts = true},
     {.what = "the first part's rows are copied again",
      .file = PRODUCT,
@@ -220,7 +209,7 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
     const char *first = "conv.direct_1st conv_fwd %s isa=avx512 math=amx tile_w=32 vecs=2 band=0";
     bool direct = f->flow || f->joins || f->strided;
-    snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first || f->three ? first : product, dtype);
+    snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
     int depth = f->deep ? 3000 : f->parts ? 2333 : 73;
@@ -232,8 +221,6 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i17x18 f3x3 s2x2 p1x1", dtype);
     } else if (f->flow) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
-    } else if (f->three) {
-        snprintf(text, sizeof text, "conv_fwd %s nhwgc c3 k40 i9x70 f3x3 p1x1", dtype);
     } else if (f->first) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c5 k40 i19x19 f3x3 p1x1", dtype);
     } else if (f->gradient) {

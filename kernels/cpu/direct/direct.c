@@ -215,27 +215,9 @@ static void pack_row(const kw_kernel_args *a, char *to, const char *w, kw_i64 le
 #endif
 }
 
-/* Pixels of three channels, which follow each other, to four, of which the last is zero: 48 bytes become 64. Gives how many; of the last ones, behind
- * which the tensor may end, none. */
-static kw_i64 copy_three(char *to, const char *from, kw_i64 bytes, kw_i64 pixels) {
-    static const int words[KW_LANES] __attribute__((aligned(64))) = {0, 1, 2, 3, 3, 4, 5, 6, 6, 7, 8, 9, 9, 10, 11, 12};
-    char places[KW_VECTOR] __attribute__((aligned(64)));
-    for (int i = 0; i < KW_VECTOR; i++)
-        places[i] = (char)(i % 16 % (4 * KW_WORD) < 3 * KW_WORD ? i % 16 / (4 * KW_WORD) * (3 * KW_WORD) + i % (4 * KW_WORD) : 0x80);
-    kw_vf words_of = kw_load((const char *)words), places_of = kw_load(places);
-    kw_i64 i = 0;
-    for (; (pixels - i) * bytes >= KW_VECTOR; i += 48 / bytes, to += KW_VECTOR, from += 48) {
-        kw_vf v;
-        __asm__("vpermd %1, %2, %0\n\tvpshufb %3, %0, %0" : "=&v"(v) : "m"(*(const kw_vf_u *)from), "v"(words_of), "v"(places_of));
-        kw_put(to, v);
-    }
-    return i;
-}
-
 /* Pixels of so many bytes, widened by zeros. Eight, or four bytes are moved at once where another pixel follows in memory. */
 static void copy_wider(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 bytes, kw_i64 pixels) {
     kw_i64 i = 0;
-    if (bytes == 3 * KW_WORD && pixel == 4 * KW_WORD && pitch == bytes) i = copy_three(to, from, bytes, pixels);
     if (pixel == 8 && pitch == bytes && 2 * bytes >= 8) {
         unsigned long long keep = ~0ull >> (64 - 8 * bytes), word;
         for (; i + 1 < pixels; i++) {
@@ -557,11 +539,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     kw_i64 first =
         ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
     char *dst = DST(a) + first * pitch + first_result(a, b->share) * KW_OUT_BYTES;
-    int follow_rows = KW_TILE_ROWS == 1 && x->count * job.out_pixel == job.out_row; /* a row's results are followed by the next one's */
     for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
         job.w = a->packed + (b->share * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;
-        job.expected = 0;
 #if KW_MATH == 3
         if (flows(a)) {
             job.rows = 1;
@@ -593,10 +573,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
                 job.at = kw_place_moved(
                     kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
                     k * KW_BLOCK, c, r);
-                job.follow = kw_min(KW_TILE_COLS, end - c - job.cols);
-                if (!job.follow && follow_rows && r + 1 < y->at + y->count) job.follow = kw_min(KW_TILE_COLS, x->count);
                 kw_tile(&job);
-                job.expected = job.follow > 0;
             }
         }
     }

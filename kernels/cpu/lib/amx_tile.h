@@ -26,8 +26,8 @@ static void kw_tiles_end(void) { KW_AMX_END(); }
 #define KW_AMX_SPILL(pixels, v, t) KW_AMX_STORE(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_RESULT(pixels, v, t) KW_AMX_STORE(t, job->out + (pixels)*KW_AMX_ROWS * job->out_pixel + (v)*KW_VECTOR, job->out_pixel)
 
-/* The lines of so many pixels' results, which are written when their tile is done, and lie far apart: nothing else brings them near in time. Gives
- * where the next pixel's are. */
+/* The lines of so many pixels' results, which are written when the tile is done, and lie far apart: nothing else brings them near in time. A chunk
+ * asks for a few, for what is read must not wait for all. Gives where the next pixel's are. */
 KW_INLINE const char *kw_amx_expect_results(const kw_tile_job *job, const char *to, kw_i64 pixels) {
     for (; pixels > 0; pixels--, to += job->out_pixel) {
         for (kw_i64 at = 0; at < KW_BLOCK * KW_OUT_BYTES; at += KW_LINE)
@@ -36,11 +36,10 @@ KW_INLINE const char *kw_amx_expect_results(const kw_tile_job *job, const char *
     return to;
 }
 
-/* Pixels of which a chunk asks for the results, so that all have been asked for with the last one: few at a time, for what is read must not
- * wait. They are the next tile's where these follow in memory, whose results were asked for before; else the tile's own. */
+/* Pixels of which a chunk asks for the results, so that all have been asked for with the last one. */
 KW_INLINE kw_i64 kw_amx_results_a_chunk(const kw_tile_job *job, kw_i64 chunks) {
-    kw_i64 all = chunks * job->run_count, pixels = job->expected ? job->follow : job->cols + job->follow;
-    return job->rest || !all ? 0 : (pixels + all - 1) / all;
+    kw_i64 all = chunks * job->run_count;
+    return job->rest || !all ? 0 : (job->cols + all - 1) / all;
 }
 
 /* KW_TILE_AHEAD: a chunk's part of the next tile's pixels. */
@@ -92,7 +91,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #endif
     kw_i64 step = job->src_pixel, weights_step = KW_STEP_BYTES, chunk = KW_AMX_CHUNK(job->steps), chunks = KW_AMX_CHUNKS(job->steps);
     int whole = kw_tile_whole(job);
-    const char *next = job->next, *results = job->out + (job->expected ? job->cols * job->out_pixel : 0);
+    const char *next = job->next, *results = job->out;
     kw_i64 results_a_chunk = kw_amx_results_a_chunk(job, chunks);
 #if KW_AMX_PART
     if (job->cols <= KW_AMX_ROWS) {
@@ -121,7 +120,9 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
     const char *from = job->spill;
     char *to = job->out;
     for (kw_i64 pixel = 0; pixel < KW_TILE_COLS; pixel++, from += KW_STEP_BYTES, to += job->out_pixel) {
-        for (kw_i64 v = 0; v < KW_TILE_VECS; v++)
+        for (kw_i64 v = 0; v + 1 < KW_TILE_VECS; v += 2)
+            kw_store_two(to + v * KW_LANES * KW_OUT_BYTES, kw_load(from + v * KW_VECTOR), kw_load(from + (v + 1) * KW_VECTOR));
+        for (kw_i64 v = KW_TILE_VECS & ~1; v < KW_TILE_VECS; v++)
             kw_store_x(to + v * KW_LANES * KW_OUT_BYTES, kw_load(from + v * KW_VECTOR));
     }
 }

@@ -54,10 +54,8 @@ typedef struct kw_tile_job {
     const char *next; /* math=amx: weights that come next, of which next_lines are asked for with each chunk */
     kw_i64 next_lines;
     int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */
-    kw_i64 follow;  /* math=amx: pixels of the next tile, if their results follow these in memory and it is told that they are expected */
-    int expected;
-    kw_i64 lead;  /* where KW_IN_PLACE: pixels in front that are summed again and not written */
-    int unraised; /* and pixels are as they lie in the tensor */
+    kw_i64 lead;    /* where KW_IN_PLACE: pixels in front that are summed again and not written */
+    int unraised;   /* and pixels are as they lie in the tensor */
 } kw_tile_job;
 
 /* Steps of a run of so many source elements, with those that math=amx adds as zeros. */
@@ -123,6 +121,8 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
             kw_i64 left = channels;
             const char *from = pixel;
             char *to = out;
+            for (; left >= 2 * KW_LANES; left -= 2 * KW_LANES, from += 2 * KW_VECTOR, to += 2 * KW_LANES * KW_OUT_BYTES)
+                kw_store_two(to, kw_load(from), kw_load(from + KW_VECTOR));
             for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_OUT_BYTES)
                 kw_store_x(to, kw_load(from));
 #if KW_LANES == 16
