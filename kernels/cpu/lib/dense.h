@@ -195,8 +195,14 @@ KW_INLINE kw_u32 kw_word_of(const char *from, kw_i64 step, kw_i64 count) {
 KW_INLINE kw_vu kw_words_of(const char *from, kw_i64 step, int of_x) {
     kw_vu words = {0};
     for (int e = 0; e < KW_PAIR; e++) {
-        kw_vu value = (kw_vu) __builtin_convertvector(*(const kw_vb_u *)(from + e * step), kw_vi);
-        words |= (KW_WORD == 1 || (of_x && KW_X_UNSIGNED) ? value & 0xffu : value & 0xffffu) << 8 * KW_WORD * e;
+        kw_vu value; /* gcc 12 would widen the bytes piece by piece */
+        if (KW_WORD == 1 || (of_x && KW_X_UNSIGNED)) {
+            __asm__("vpmovzxbd %1, %0" : "=v"(value) : "m"(*(const kw_vb_u *)(from + e * step)));
+        } else {
+            __asm__("vpmovsxbd %1, %0" : "=v"(value) : "m"(*(const kw_vb_u *)(from + e * step)));
+            value &= 0xffffu;
+        }
+        words |= value << 8 * KW_WORD * e;
     }
     return words;
 }

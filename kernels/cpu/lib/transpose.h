@@ -60,7 +60,13 @@
                  __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i + 1) * from_row), kw_vu) << 16;
 #if KW_BYTES == 1
 typedef unsigned char kw_vc_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
-#define KW_BYTES_OF(i) __builtin_convertvector(*(const kw_vc_u *)(from + (i)*from_row), kw_vu)
+/* gcc 12 would widen the bytes piece by piece. */
+KW_INLINE kw_vu kw_widen_bytes(const char *p) {
+    kw_vu v;
+    __asm__("vpmovzxbd %1, %0" : "=v"(v) : "m"(*(const kw_vc_u *)p));
+    return v;
+}
+#define KW_BYTES_OF(i) kw_widen_bytes(from + (i)*from_row)
 #define KW_ROW_QUADS(i)                                                                                                                    \
     kw_vu v##i = KW_BYTES_OF(4 * i) | KW_BYTES_OF(4 * i + 1) << 8 | KW_BYTES_OF(4 * i + 2) << 16 | KW_BYTES_OF(4 * i + 3) << 24;
 #endif
