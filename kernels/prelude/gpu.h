@@ -123,8 +123,11 @@ KW_DEVICE int kw_max(int a, int b) { return a > b ? a : b; }
 KW_DEVICE kw_i64 kw_min64(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
 #define KW_CEIL(a, b) (((a) + (b)-1) / (b))
 
-#ifndef KW_PLANES
-#define KW_PLANES 0 /* only of gpu/igemm/igemm.c */
+#ifndef KW_PLANES /* only of gpu/igemm/igemm.c, and so is KW_BORDER */
+#define KW_PLANES 0
+#endif
+#ifndef KW_BORDER
+#define KW_BORDER 0
 #endif
 
 KW_DEVICE kw_u32 kw_bits(float value) {

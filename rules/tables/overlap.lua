@@ -13,7 +13,8 @@ local tiles = {
 local divided = {
     conv_bwd_weight = {
         { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 6 }, { "cooperative", "128x64x64", 4 },
-        { "cooperative", "128x192x64", 5 }, { "pingpong", "64x128x64", 7 }, { "cooperative", "256x192x64", 3 },
+        { "cooperative", "128x192x64", 5 }, { "pingpong", "64x128x64", 7 }, { "cooperative", "256x192x64", 3 }, { "pingpong", "64x192x64", 6 },
+        { "pingpong", "64x256x64", 5 },
     },
     conv = {
         { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 8 }, { "pingpong", "64x128x64", 7 },
@@ -36,6 +37,14 @@ local between = {
         { "cooperative", "256x144x64", 3 }, { "cooperative", "256x160x64", 3 }, { "cooperative", "128x208x64", 4 }, { "cooperative", "128x224x64", 4 },
     },
 }
+
+-- Strides of 1: pixels lie in shared memory once for all taps. Stages have the filter's columns alone, and what they leave is for pixels: few
+-- stages for tiles of long lines or large filters, nine where a 3x3 filter of 64 channels is to stay. Whole depths, and divided ones.
+local border = {
+    { "cooperative", "256x128x64", 5 }, { "cooperative", "256x64x64", 9 }, { "cooperative", "256x64x64", 4 }, { "pingpong", "128x128x64", 6 },
+    { "pingpong", "128x64x64", 9 }, { "cooperative", "128x192x64", 5 },
+}
+local border_divided = { { "cooperative", "256x128x64", 5 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 9 } }
 
 -- 1x1 filters on channels-first tensors as they are: rows are output channels.
 local planes = {
@@ -181,12 +190,17 @@ local function convolutions(op, first, last, meets, width)
             lists[#lists + 1] = op == "conv_fwd" and points(narrow) or {}
             lists[#lists + 1] = not weight and points(between[op == "conv_fwd" and "lines" or "slabs"], 0) or {}
         end
+        local first_border = #lists + 1
+        if width ~= 4 and not weight and ndim == 2 then
+            lists[#lists + 1], lists[#lists + 2] = points(border), points(border_divided, 0)
+        end
+        local last_border = #lists
         if meets and width ~= 4 then
             lists[#lists + 1] = meeting_points(meeting[weight and op or "conv"], "default")
         end
         for i, list in ipairs(lists) do
             for _, p in ipairs(list) do
-                p.ndim, p.spec = ndim, i == 4 and "filter1x1_stride1_pad0" or nil
+                p.ndim, p.spec = ndim, i == 4 and "filter1x1_stride1_pad0" or i >= first_border and i <= last_border and "stride1" or nil
                 out[#out + 1] = p
             end
         end

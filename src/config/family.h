@@ -119,6 +119,7 @@ typedef struct kw_launch {
     double multiply_adds; /* vector multiply-add instructions */
     double products;      /* of a GPU's matrix instructions, padding included, where tile_m and tile_n do not tell; 0: nobody counted */
     double tiles;         /* of a GPU: tiles tile_m x tile_n of the result, times the parts of their depth; 0: it has no such tiles */
+    double drawn_bytes;   /* of such tiles: what they draw from the second-level cache; 0: rows and columns of each step */
     double lane_copies;   /* accesses by which lanes bring such tiles' operands, 0: bulk copies do; without tiles, which nothing hides */
     bool by_registers;    /* of these: through registers, where products wait for them */
     double loads;         /* vector loads of the inner loops */

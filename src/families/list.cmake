@@ -10,13 +10,13 @@ set(KW_SHARED_KERNEL_FILES
     cpu/lib/sizes.h cpu/lib/bias_gradient.h cpu/lib/permute.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_sizes.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/align.h gpu/lib/bias_gradient.h gpu/lib/bulk.h gpu/lib/epilogue.h gpu/lib/finish.h gpu/matrix/fragment.h gpu/lib/gather.h gpu/matrix/groups.h gpu/matrix/mma_amd.h
-    gpu/matrix/mma_emu.h gpu/matrix/mma_ptx.h gpu/lib/cluster.h gpu/lib/overlap.h gpu/lib/overlap_layout.h gpu/lib/overlap_store.h gpu/lib/pipeline.h gpu/lib/resources.h
+    gpu/matrix/mma_emu.h gpu/matrix/mma_ptx.h gpu/lib/cluster.h gpu/lib/overlap.h gpu/lib/overlap_border.h gpu/lib/overlap_layout.h gpu/lib/overlap_store.h gpu/lib/pipeline.h gpu/lib/resources.h
     gpu/lib/parts.h gpu/lib/slices.h gpu/lib/steps.h gpu/lib/tile.h gpu/lib/turn.h gpu/matrix/wgmma.h gpu/lib/work.h gpu/lib/work_params.h
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c
     cpu/cpu_rules.c cpu/grouped_launch.c cpu/grouped_rules.c cpu/reorder.c cpu/emit/grouped_emit.c cpu/emit/tile.c
-    gpu/defines.c gpu/turned.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/image_maps.c gpu/mma/plane_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
+    gpu/defines.c gpu/turned.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/border_maps.c gpu/mma/image_maps.c gpu/mma/plane_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
 
 function(kw_family name host)
@@ -44,7 +44,7 @@ kw_family(conv.any_groups_weight cpu/conv_any_groups.c)
 kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c)
 kw_family(conv.direct_block gpu/direct/conv_direct_block.c gpu/direct/args.h gpu/direct/direct.c gpu/direct/dense.h gpu/direct/grouped.h gpu/direct/weight.h)
 kw_family(conv.direct_1st_block gpu/direct_1st/conv_direct_1st_block.c gpu/direct_1st/args.h gpu/direct_1st/direct_1st.c gpu/direct_1st/weight.h)
-kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/backward.h gpu/igemm/feed.h gpu/igemm/planes.h gpu/igemm/igemm.c)
+kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/backward.h gpu/igemm/border.h gpu/igemm/feed.h gpu/igemm/planes.h gpu/igemm/igemm.c)
 kw_family(gemm.mma gpu/mma/gemm_mma.c gpu/gemm/args.h gpu/gemm/feed.h gpu/gemm/gemm.c)
 kw_family(gemm.stream gpu/stream/gemm_stream.c gpu/stream/args.h gpu/stream/stream.c)
 kw_family(conv.reference_gpu gpu/reference/reference_gpu.c gpu/reference/args.h gpu/reference/reference.c)

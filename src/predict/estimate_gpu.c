@@ -115,10 +115,11 @@ typedef struct work {
 static work work_of_tiles(const kw_config *config, const kw_problem *problem, const kw_launch *launch) {
     enum { GROUP_ROWS = 64 };
     double m = kw_config_axis(config, "tile_m", 1), n = kw_config_axis(config, "tile_n", 1), depth = launch->products / (m * n);
+    double drawn = launch->drawn_bytes > 0 ? launch->drawn_bytes : (m + n) * depth * width_of(problem);
     double result = kw_config_axis(config, "inst_m", 0) == GROUP_ROWS ? GROUP_RESULT_CYCLES : RESULT_CYCLES;
     return (work){
         .products = 2 * launch->products / matrix_rate(config, problem),
-        .operands = (m + n) * depth * width_of(problem) / (launch->by_registers ? STORED_BYTES : COPIED_BYTES),
+        .operands = drawn / (launch->by_registers ? STORED_BYTES : COPIED_BYTES),
         .lanes = launch->lane_copies / LANE_COPIES,
         .tiles = launch->tiles * (TILE_CYCLES + result * m * n) + DEPTH_CYCLES * depth,
         .start_ns = START_NS,

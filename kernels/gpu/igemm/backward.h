@@ -144,12 +144,13 @@ KW_DEVICE void kw_work_phase(const kw_gpu_args *a, kw_work *work) {
 #if KW_PHASES
 
 /* Where a row of a phase lies in x: number and its position along each axis. */
-typedef struct kw_phase_row {
+typedef struct kw_apart_row {
     int image, pos[3];
-} kw_phase_row;
+} kw_apart_row;
 
-KW_DEVICE kw_phase_row kw_phase_row_of(const kw_work *work, int row) {
-    kw_phase_row r;
+KW_DEVICE kw_apart_row kw_apart_row_of(const kw_gpu_args *a, const kw_work *work, int row) {
+    kw_apart_row r;
+    (void)a;
     KW_UNROLL
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
         int extent = kw_facts_of(work)->extent[axis], rest = row / extent;
@@ -161,7 +162,8 @@ KW_DEVICE kw_phase_row kw_phase_row_of(const kw_work *work, int row) {
 }
 
 /* Some rows on. */
-KW_DEVICE void kw_phase_row_next(kw_phase_row *r, const kw_work *work, int rows) {
+KW_DEVICE void kw_apart_row_next(kw_apart_row *r, const kw_gpu_args *a, const kw_work *work, int rows) {
+    (void)a;
     r->pos[2] += rows;
     KW_UNROLL
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
@@ -177,7 +179,7 @@ KW_DEVICE void kw_phase_row_next(kw_phase_row *r, const kw_work *work, int rows)
 }
 
 /* Below 0: the row is of no pixel. */
-KW_DEVICE kw_i64 kw_phase_row_at(const kw_gpu_args *a, const kw_work *work, const kw_phase_row *r) {
+KW_DEVICE kw_i64 kw_apart_row_at(const kw_gpu_args *a, const kw_work *work, const kw_apart_row *r) {
     kw_i64 flat = r->image;
     int ok = r->image < a->n;
     KW_UNROLL

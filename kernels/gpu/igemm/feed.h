@@ -304,8 +304,8 @@ KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int ro
     *ok &= row < kw_feed_pixels(a, work);
 #if KW_PHASES
     if (kw_feed_strides(a) > 1) {
-        kw_phase_row r = kw_phase_row_of(work, row);
-        kw_i64 at = kw_phase_row_at(a, work, &r);
+        kw_apart_row r = kw_apart_row_of(a, work, row);
+        kw_i64 at = kw_apart_row_at(a, work, &r);
         *ok &= at >= 0;
         return at;
     }

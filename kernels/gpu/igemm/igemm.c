@@ -13,6 +13,8 @@
 #define KW_KERNEL_PARAMS kw_igemm_params
 /* Channels-first tensors of a 1x1 filter as they are: gpu/igemm/planes.h. */
 #define KW_PLANES ((KW_PIPE == KW_PIPE_COOPERATIVE || KW_PIPE == KW_PIPE_PINGPONG) && KW_SPEC == KW_SPEC_FILTER1X1_STRIDE1_PAD0)
+/* All taps read the same pixels in shared memory: gpu/igemm/border.h. */
+#define KW_BORDER ((KW_PIPE == KW_PIPE_COOPERATIVE || KW_PIPE == KW_PIPE_PINGPONG) && KW_SPEC == KW_SPEC_STRIDE1)
 #include "kw_config.h"
 #include "gpu/matrix/fragment.h"
 
@@ -43,6 +45,8 @@
 #include "gpu/lib/overlap_layout.h"
 #if KW_PLANES
 #include "gpu/igemm/planes.h"
+#elif KW_BORDER
+#include "gpu/igemm/border.h"
 #else
 #include "gpu/igemm/feed.h"
 #endif

@@ -89,7 +89,7 @@ KW_DEVICE void kw_residual_rows(kw_i64 at[4], int ok[4], const kw_gpu_args *a, c
         ok[i] = 1;
         at[i] = kw_result_row(a, work, first_row + kw_residual_row(i), &ok[i]);
     }
-#if !KW_PHASES
+#if !KW_APART
     at[2] = at[1] + (at[1] - at[0]);
     at[3] = at[2] + (at[1] - at[0]);
 #endif

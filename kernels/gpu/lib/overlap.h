@@ -27,13 +27,16 @@
  *   kw_share_start(args, &work, col)                  what is stored begins at this column of the tile (KW_TEAM)
  * and where it has them
  *   KW_SUMS_JOIN(row, col)  whether a sum of the tile is one of the result, which is then stored by threads
- *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_phase_row_... say
+ *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_apart_row_... say
+ *   KW_BORDER         the same of all rows; gpu/lib/overlap_border.h says what else
  *   KW_SPOTS          kw_spots_cols(args), kw_spot_...: the result is stored elsewhere than its rows and columns say
  *   KW_FACTS_BYTES    kw_facts_work_out(args, facts), what a block knows; kw_work_phase(args, &work), which pixels the rows are */
 #ifndef KW_OVERLAP_H
 #define KW_OVERLAP_H
 
 #include "gpu/lib/overlap_layout.h"
+
+#define KW_APART (KW_PHASES || KW_BORDER) /* rows of a tile may lie apart in the result */
 #if KW_ALIGNS
 #include "gpu/lib/align.h"
 #endif
@@ -166,8 +169,16 @@ KW_DEVICE void kw_ring_next(kw_ring *r, int steps, int places) {
     r->stage = at % KW_STAGES;
 }
 
+/* One step, with all stages as places: no division. */
+KW_DEVICE void kw_ring_step(kw_ring *r) {
+    int over = r->stage + 1 == KW_STAGES;
+    r->parity ^= over;
+    r->stage = over ? 0 : r->stage + 1;
+}
+
 /* --- bringing: by one thread --- */
 
+#if !KW_BORDER
 KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
     kw_work work;
     kw_feed feed;
@@ -187,6 +198,7 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
         }
     }
 }
+#endif
 
 /* --- multiplying --- */
 
@@ -207,7 +219,7 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
 #define KW_FEW_SUMS 0
 #define KW_ASKS_AHEAD 0
 #endif
-#define KW_ASKS_LATE ((KW_ASKS_AHEAD || KW_STAGES_RESIDUAL) && KW_SUM_SETS == 1 && !KW_PHASES && !KW_PLANES_RESULT)
+#define KW_ASKS_LATE ((KW_ASKS_AHEAD || KW_STAGES_RESIDUAL) && KW_SUM_SETS == 1 && !KW_APART && !KW_PLANES_RESULT)
 #define KW_RESIDUALS (KW_REPEAT_M * KW_TILE_N > KW_PIECE && KW_FEW_SUMS ? 2 : 1)
 
 /* A lane's share of a piece of a tensor that is added to results: of each fourth of its wave's 16 rows, 8 columns. */
@@ -240,21 +252,26 @@ KW_DEVICE void kw_sums_clear(kw_sums *sums) {
     }
 }
 
-/* The operand from row on, of instruction number kk of a step. */
-KW_DEVICE kw_u64 kw_step_operand(const char *tile, int by_rows, int row, int kk) {
-    return by_rows ? kw_wgmma_slabs(tile + row * 128 + kk * KW_INST_K * 128, KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
-                   : kw_wgmma_tile(tile + row * 128 + kk * KW_INST_K * KW_BYTES);
+/* The operand of a step. Further on, by constants: from row on, of instruction number kk. Addresses stand in a descriptor's lowest bits, which
+ * all of shared memory fits, so one addition moves it; made anew each would take several, between instructions that follow each other in
+ * 32 cycles. */
+KW_DEVICE kw_u64 kw_step_operand(const char *tile, int by_rows) {
+    return by_rows ? kw_wgmma_slabs(tile, KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES) : kw_wgmma_tile(tile);
+}
+KW_DEVICE kw_u64 kw_step_operand_at(kw_u64 operand, int by_rows, int row, int kk) {
+    return operand + (kw_u64)((row * 128 + kk * KW_INST_K * (by_rows ? 128 : KW_BYTES)) >> 4);
 }
 
 /* Asks for the products of a step. add false: the sums begin with them. */
 KW_DEVICE void kw_step_multiply(kw_sums *sums, const char *stage, int first_row, int add) {
+    kw_u64 a = kw_step_operand(stage + first_row * 128, KW_A_BY_ROWS), b = kw_step_operand(stage + KW_STAGE_BYTES_A, KW_B_BY_ROWS);
     kw_wgmma_fence();
     KW_UNROLL
     for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
         KW_UNROLL
         for (int i = 0; i < KW_REPEAT_M; i++)
-            kw_wgmma_sum(&sums->at[i], kw_step_operand(stage, KW_A_BY_ROWS, first_row + i * KW_INST_M, kk),
-                         kw_step_operand(stage + KW_STAGE_BYTES_A, KW_B_BY_ROWS, 0, kk), add);
+            kw_wgmma_sum(&sums->at[i], kw_step_operand_at(a, KW_A_BY_ROWS, i * KW_INST_M, kk), kw_step_operand_at(b, KW_B_BY_ROWS, 0, kk),
+                         add);
         add = 1;
     }
     kw_wgmma_commit();
@@ -274,7 +291,9 @@ KW_DEVICE void kw_stage_give(char *lds, int stage) {
 
 /* --- a tile --- */
 
-#if KW_SUM_SETS == 1
+#if KW_BORDER
+#include "gpu/lib/overlap_border.h"
+#elif KW_SUM_SETS == 1
 /* The products of a step are under way while the next one is waited for; then its place is given back. more: tiles that follow, whose
  * turn is the other group's. */
 KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first_row, int count, int group, int more, const kw_gpu_args *a,
@@ -337,12 +356,18 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
 KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     kw_work work;
     kw_ring at = {0, 0};
+#if KW_BORDER
+    kw_ring border = {0, 0};
+#endif
     int first_row = KW_PINGPONG ? 0 : group * KW_GROUP_ROWS, turn = 0;
     int first = (int)kw_block(), blocks = (int)kw_blocks(), units = kw_work_units(a);
     for (int number = 0; kw_work_start(&work, a, lds, first + number * blocks); number++) {
         int count = work.end - work.first;
         if (KW_PINGPONG && number % 2 != group) {
-            kw_ring_next(&at, count, kw_places(a));
+#if KW_BORDER
+            kw_border_ring_next(&border, kw_border_blocks(&work));
+#endif
+            kw_ring_next(&at, count, KW_BORDER ? KW_STAGES : kw_places(a));
             continue;
         }
         kw_sums sums;
@@ -352,7 +377,11 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
 #endif
         if (KW_PINGPONG && number > 0) kw_waves_barrier(KW_TURN_BARRIER(group), 2 * KW_GROUP_THREADS);
         if (count > 0) {
+#if KW_BORDER
+            kw_border_tile_multiply(&sums, lds, &at, &border, first_row, group, more, a, &work);
+#else
             kw_tile_multiply(&sums, lds, &at, first_row, count, group, more, a, &work);
+#endif
         } else {
             kw_sums_clear(&sums);
 #if KW_ASKS_LATE
@@ -385,7 +414,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
     if (kw_thread() == 0) {
-        for (int i = 0; i < KW_STAGES; i++) {
+        for (int i = 0; i < KW_STAGES + KW_BORDERS; i++) { /* those of a border behind the stages' */
             kw_mbar_init(kw_full_at(kw_lds, i), 1);
             kw_mbar_init(kw_empty_at(kw_lds, i), KW_PINGPONG ? KW_MULTIPLY_WAVES / 2 : KW_MULTIPLY_WAVES);
         }

@@ -227,14 +227,14 @@ KW_DEVICE void kw_piece_joined(const kw_gpu_args *a, const kw_work *work, const 
 }
 #endif
 
-#if KW_PHASES
-/* Rows of a strided tile lie apart: where a lane's four rows do. */
+#if KW_APART
+/* Where rows of a tile lie apart: where a lane's four rows do. */
 KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4]) {
-    kw_phase_row row = kw_phase_row_of(work, work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8);
+    kw_apart_row row = kw_apart_row_of(a, work, work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8);
     KW_UNROLL
     for (int j = 0; j < 4; j++) {
-        at[j] = kw_phase_row_at(a, work, &row);
-        if (j < 3) kw_phase_row_next(&row, work, 4);
+        at[j] = kw_apart_row_at(a, work, &row);
+        if (j < 3) kw_apart_row_next(&row, a, work, 4);
     }
 }
 
@@ -311,7 +311,9 @@ KW_DEVICE kw_first_run kw_first_start(const kw_gpu_args *a, const kw_work *work,
 /* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
 KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, kw_sums *sums, int group, int first_row, int *turn) {
     int leads = kw_thread() % KW_GROUP_THREADS == 0, rows = 1, bulk; /* rows: of the tile, that lie together */
-#if KW_PHASES
+#if KW_BORDER
+    rows = 0;
+#elif KW_PHASES
     rows = kw_feed_strides(a) == 1;
 #endif
     bulk = rows && !KW_ALIGNS && !KW_STORES_FIRST;
@@ -327,7 +329,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #if KW_STORES_FIRST
         kw_first_run run = kw_first_start(a, work, first_row + i * KW_INST_M);
 #endif
-#if KW_PHASES
+#if KW_APART
         kw_i64 at[4] = {-1, -1, -1, -1};
         if (!rows) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
 #endif
@@ -377,7 +379,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
                 kw_piece_store_first(piece, &run, channel, kw_min(cols, KW_TILE_N - col));
             }
 #endif
-#if KW_PHASES
+#if KW_APART
             if (!rows) kw_piece_scatter(a, work, piece, at, col);
 #endif
 #ifdef KW_SUMS_JOIN
@@ -386,10 +388,12 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #if (KW_ROW_GROUPS || KW_PART_PIECE) && !KW_ALIGNS
             if (bulk && !box) kw_piece_rows(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
+#if !KW_BORDER
             if (leads && bulk) {
                 if (box) kw_result_put(a, work, piece, first_row + i * KW_INST_M, col);
                 kw_store_commit();
             }
+#endif
             *turn = (*turn + 1) % KW_PIECES;
         }
     }

@@ -102,10 +102,20 @@
 #define KW_PIECE_BYTES (KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
 /* Rows of the second operand that a stage holds: where rows are contiguous they come in slabs. */
 #define KW_HELD_N (KW_B_BY_ROWS ? KW_CEIL(KW_TILE_N, KW_SLAB_ELEMENTS) * KW_SLAB_ELEMENTS : KW_TILE_N)
-#define KW_STAGES_BYTES (KW_STAGES * (KW_TILE_BYTES(KW_TILE_M) + KW_TILE_BYTES(KW_HELD_N) + KW_STAGE_BARRIER_BYTES))
-#define KW_PHASES_MAX 16                                                                          /* of strided backward data */
-#define KW_FACTS_BYTES (KW_OP == KW_OP_CONV_BWD_DATA && !KW_PLANES ? 40 + 52 * KW_PHASES_MAX : 0) /* kw_facts of gpu/igemm/backward.h */
-#define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
+#define KW_STAGES_BYTES (KW_STAGES * ((KW_BORDER ? 0 : KW_TILE_BYTES(KW_TILE_M)) + KW_TILE_BYTES(KW_HELD_N) + KW_STAGE_BARRIER_BYTES))
+#define KW_PHASES_MAX 16       /* of strided backward data */
+#define KW_BORDER_TAPS_MAX 128 /* of KW_BORDER */
+#define KW_FACTS_BYTES                                                                                                                     \
+    (KW_BORDER                                    ? 36 + 4 * KW_BORDER_TAPS_MAX                                                            \
+     : KW_OP == KW_OP_CONV_BWD_DATA && !KW_PLANES ? 40 + 52 * KW_PHASES_MAX                                                                \
+                                                  : 0) /* kw_facts of gpu/igemm/border.h, backward.h */
+/* KW_BORDER: stages have the second operand alone, and what they leave is for the pixels of two blocks of channels, 128 bytes of each; so many
+ * pixels, a multiple of 8. */
+#define KW_BORDERS (KW_BORDER ? 2 : 0)
+#define KW_BORDER_ROWS                                                                                                                     \
+    ((KW_BLOCK_LDS - KW_STAGES_BYTES - KW_FACTS_BYTES - 2 * KW_PIECE_BYTES - 2 * KW_STAGE_BARRIER_BYTES) / (2 * 8 * KW_SLAB_ROW_BYTES) * 8)
+#define KW_BORDERS_BYTES (KW_BORDER ? 2 * (KW_BORDER_ROWS * KW_SLAB_ROW_BYTES + KW_STAGE_BARRIER_BYTES) : 0)
+#define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + KW_BORDERS_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
 /* Blocks of a cluster, which share a tile's depth and add their sums through each other's shared memory, where the stages were. */
 #define KW_TEAM (KW_STREAMK == KW_STREAMK_CLUSTER ? KW_SPLIT_K : 1)
 #define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */
@@ -113,7 +123,7 @@
 #define KW_PASSES (KW_EPI == KW_EPI_CSHUFFLE) /* results pass shared memory; else they leave from the registers */
 /* Whether the last rows of tiles, a tail, may be divided in depth alone: rows of tiles are rows of the result, one after the other. */
 #define KW_TAILS                                                                                                                           \
-    (KW_OVERLAP && KW_PASSES && KW_SPLIT_K == 0 && !KW_PLANES && KW_OP != KW_OP_CONV_BWD_WEIGHT &&                                         \
+    (KW_OVERLAP && KW_PASSES && KW_SPLIT_K == 0 && !KW_PLANES && !KW_BORDER && KW_OP != KW_OP_CONV_BWD_WEIGHT &&                           \
      !(KW_VEC_A == 1 && KW_OP == KW_OP_CONV_BWD_DATA))
 #define KW_BLOCKS_HELD (KW_OVERLAP_BYTES(KW_PASSES) <= KW_HALF_LDS ? 2 : 1)
 #define KW_PIECES (!KW_PASSES ? 0 : KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)
@@ -125,7 +135,8 @@
 /* Of channels-first problems: results of 16 bits that pass shared memory leave with their channels first. Of KW_PLANES (gpu/igemm/planes.h) those that
  * have pixels as columns. */
 #define KW_STORES_FIRST                                                                                                                    \
-    (KW_CHANNELS_FIRST && KW_OVERLAP && KW_PASSES && !KW_ALIGNS && !KW_PLANES && KW_OUT_BYTES == 2 && KW_OP != KW_OP_CONV_BWD_WEIGHT)
+    (KW_CHANNELS_FIRST && KW_OVERLAP && KW_PASSES && !KW_ALIGNS && !KW_PLANES && !KW_BORDER && KW_OUT_BYTES == 2 &&                        \
+     KW_OP != KW_OP_CONV_BWD_WEIGHT)
 #define KW_PLANES_RESULT (KW_PLANES && KW_OP != KW_OP_CONV_BWD_WEIGHT)
 #define KW_COPY_RUN (KW_ACCESS_BYTES / KW_BYTES)
 #define KW_COPIES_AT(bytes) (KW_CEIL(bytes, 128) * 128)

@@ -61,7 +61,9 @@ static int64_t piece_tiles(const kw_mma *mma, const kw_problem *problem, int64_t
 static kw_mma_grid igemm_grid(const kw_mma *mma, const kw_problem *problem, int64_t piece_bytes) {
     const kw_conv_dims *d = &problem->conv;
     if (kw_mma_overlaps(mma)) {
-        return kw_mma_planes(mma) ? kw_mma_plane_grid(mma, problem) : kw_mma_image_grid(mma, problem);
+        return kw_mma_planes(mma)       ? kw_mma_plane_grid(mma, problem)
+               : kw_mma_has_border(mma) ? kw_mma_border_grid(mma, problem)
+                                        : kw_mma_image_grid(mma, problem);
     }
     int64_t c = d->c / d->g * mma->merge, k = d->k / d->g * mma->merge, taps = d->filter[0] * d->filter[1] * d->filter[2], out[3];
     kw_problem_output(out, problem);
@@ -158,6 +160,9 @@ static bool spec_matches(const kw_rule_case *c) {
         case KW_SPEC_FILTER3X3:
             good &= d->filter[axis] == 3;
             break;
+        case KW_SPEC_STRIDE1:
+            good &= d->stride[axis] == 1;
+            break;
         case KW_SPEC_DEFAULT:
             break;
         }
@@ -184,7 +189,12 @@ static bool image_has_pieces(const kw_rule_case *c) {
 
 static bool image_is_walked(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    return !kw_mma_overlaps(mma) || kw_mma_planes(mma) || kw_mma_walks_image(mma, c->problem);
+    return !kw_mma_overlaps(mma) || kw_mma_planes(mma) || kw_mma_has_border(mma) || kw_mma_walks_image(mma, c->problem);
+}
+
+static bool border_fits(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    return !kw_mma_has_border(mma) || kw_mma_border_fits(mma, c->problem);
 }
 
 static bool columns_are_whole(const kw_rule_case *c) {
@@ -230,6 +240,11 @@ static const kw_rule igemm_fits_rules[] = {
      "each of 1, 2 or 3 axes; conv_bwd_weight: fewer "
      "than 2^21 channels",
      image_is_walked},
+    {"border",
+     "spec=stride1 has room for the pixels that a tile's taps reach, of 2 or 3 axes with lines of some hundred pixels and 128 taps at "
+     "most, walked "
+     "over as image_walk says; fewer stages leave more",
+     border_fits},
     {"whole_columns", "pipe=cooperative and pingpong whose tile_n is no multiple of 64 serve one group", columns_are_whole},
     {"planes_first",
      "pipe=cooperative and pingpong with spec=filter1x1_stride1_pad0 read channels-first tensors as they are, and no others; "
@@ -278,6 +293,8 @@ void kw_igemm_launch(const kw_config *config, const kw_problem *problem, const k
     }
     if (kw_mma_planes(&mma)) {
         kw_mma_plane_maps(&mma, problem, launch);
+    } else if (kw_mma_has_border(&mma)) {
+        kw_mma_border_maps(&mma, problem, launch);
     } else if (kw_mma_overlaps(&mma)) {
         kw_mma_image_maps(&mma, problem, launch);
     }

@@ -67,7 +67,7 @@ static bool split_image_direction(const kw_rule_case *c) {
 /* Copies by the hardware know one image and any filter. */
 static bool overlap_image(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    bool spec = mma->spec == KW_SPEC_DEFAULT || (kw_mma_planes(mma) && !kw_mma_aligns(mma));
+    bool spec = mma->spec == KW_SPEC_DEFAULT || kw_mma_has_border(mma) || (kw_mma_planes(mma) && !kw_mma_aligns(mma));
     return !kw_mma_overlaps(mma) || (spec && !mma->explicit_gemm && !mma->split_image && !mma->two_stage);
 }
 
@@ -77,6 +77,20 @@ static bool overlap_merge(const kw_rule_case *c) {
     enum { SIDE = 64, MERGE_MAX = 8 };
     bool plain = mma->bytes == 2 && mma->vec[0] == 8 && mma->spec == KW_SPEC_DEFAULT && mma->streamk == KW_STREAMK_OFF;
     return !kw_mma_overlaps(mma) || mma->merge == 1 || (plain && mma->merge <= MERGE_MAX && mma->tile[is_bwd_weight(mma) ? 0 : 1] == SIDE);
+}
+
+static bool border_pipe(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    enum { PIECE = 64 };
+    bool plain = mma->bytes == 2 && mma->vec[0] == 8 && mma->epi == KW_EPI_CSHUFFLE && mma->merge == 1 && mma->streamk == KW_STREAMK_OFF;
+    return mma->spec != KW_SPEC_STRIDE1 || (kw_mma_overlaps(mma) && !is_bwd_weight(mma) && plain && mma->tile[1] % PIECE == 0);
+}
+
+/* Some more than the tile itself. */
+static bool border_rows(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    enum { LEAST = 16 };
+    return !kw_mma_has_border(mma) || kw_mma_border_rows(mma) >= mma->tile[0] + LEAST;
 }
 
 const kw_rule kw_igemm_valid_rules[] = {
@@ -98,8 +112,14 @@ const kw_rule kw_igemm_valid_rules[] = {
     {"filter3x3", "spec=filter3x3 is for conv_fwd", filter3x3_direction},
     {"overlap_image",
      "pipe=cooperative and pingpong are for explicit=0, split_image=0, two_stage=0 and spec=default, or with vectors of 8 "
-     "spec=filter1x1_stride1_pad0",
+     "spec=filter1x1_stride1_pad0, or spec=stride1",
      overlap_image},
+    {"border_pipe",
+     "spec=stride1 is for conv_fwd and conv_bwd_data of 16-bit types with pipe=cooperative or pingpong, vectors of 8, epi=cshuffle, "
+     "merge=1 "
+     "and tile_n a multiple of 64",
+     border_pipe},
+    {"border_rows", "with spec=stride1 the stages must leave room for twice the tile's rows of 128 bytes, and 16 more", border_rows},
     {"overlap_merge",
      "pipe=cooperative and pingpong merge 2, 4 or 8 groups, of 64 channels together: with 16-bit types, vectors of 8, spec=default and "
      "streamk=off, tile_n=64 (conv_bwd_weight: tile_m=64)",

@@ -89,7 +89,7 @@ static bool steps_are_aligned(const kw_problem *problem, kw_tensor tensor) {
 
 bool kw_mma_image_pitches(const kw_mma *mma, const kw_problem *problem) {
     bool data = problem->op == KW_CONV_BWD_DATA, weight = problem->op == KW_CONV_BWD_WEIGHT, planes = kw_mma_planes(mma);
-    bool text = kw_mma_overlaps(mma) && !kw_mma_aligns(mma) && (problem->layout == KW_CHANNELS_LAST || planes);
+    bool text = kw_mma_overlaps(mma) && !kw_mma_aligns(mma) && !kw_mma_has_border(mma) && (problem->layout == KW_CHANNELS_LAST || planes);
     bool parts = mma->split_k <= 1 || weight, moves = !data || count_phases(&problem->conv) == 1;
     bool x = kw_problem_pixels_are_even(problem, KW_X) || !(data || planes),
          y = kw_problem_pixels_are_even(problem, KW_Y) || (data && !planes);

@@ -130,6 +130,10 @@ bool kw_mma_overlaps(const kw_mma *mma) {
     return mma->pipe == KW_PIPE_COOPERATIVE || mma->pipe == KW_PIPE_PINGPONG;
 }
 
+bool kw_mma_has_border(const kw_mma *mma) {
+    return kw_mma_overlaps(mma) && mma->spec == KW_SPEC_STRIDE1;
+}
+
 bool kw_mma_planes(const kw_mma *mma) {
     return kw_mma_overlaps(mma) && mma->spec == KW_SPEC_FILTER1X1_STRIDE1_PAD0;
 }

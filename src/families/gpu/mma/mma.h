@@ -29,7 +29,8 @@
     X(SPEC_DEFAULT, "default")                                                                                                             \
     X(SPEC_FILTER1X1_PAD0, "filter1x1_pad0")                                                                                               \
     X(SPEC_FILTER1X1_STRIDE1_PAD0, "filter1x1_stride1_pad0")                                                                               \
-    X(SPEC_FILTER3X3, "filter3x3")
+    X(SPEC_FILTER3X3, "filter3x3")                                                                                                         \
+    X(SPEC_STRIDE1, "stride1")
 #define KW_STREAMKS(X) X(STREAMK_OFF, "off") X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear") X(STREAMK_CLUSTER, "cluster")
 
 #define KW_LAYOUTS(X) X(LAYOUT_RCR, "rcr") X(LAYOUT_RRR, "rrr") X(LAYOUT_CRR, "crr") X(LAYOUT_CCR, "ccr")
@@ -68,7 +69,7 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(vec_a, NULL, 1, 16, "elements of the first operand that a thread loads together")                                                    \
     X(vec_b, NULL, 1, 16, "elements of the second operand that a thread loads together")                                                   \
     X(vec_c, NULL, 1, 16, "elements of the result that a thread stores together")                                                          \
-    X(stages, NULL, 1, 8, "tiles that shared memory holds")
+    X(stages, NULL, 1, 32, "tiles that shared memory holds")
 
 #define KW_IGEMM_AXES(X)                                                                                                                   \
     X(ndim, NULL, 1, 3, "spatial axes")                                                                                                    \
@@ -160,6 +161,9 @@ bool kw_mma_streams(const kw_mma *mma);
 bool kw_mma_stores_boxes(const kw_mma *mma);
 /* Whether channels-first tensors of a 1x1 filter are read and written as they are (kernels/gpu/igemm/planes.h). */
 bool kw_mma_planes(const kw_mma *mma);
+/* Whether the pixels that a tile reads lie in shared memory once for all taps (kernels/gpu/igemm/border.h), and how many have room. */
+bool kw_mma_has_border(const kw_mma *mma);
+int64_t kw_mma_border_rows(const kw_mma *mma);
 /* Of channels-first problems: whether a kernel writes results with their channels first, where they are neither parts nor a stride apart. */
 bool kw_mma_stores_first(const kw_mma *mma);
 /* Waves that multiply, and all waves of a block: some pipes add waves that only load. */
@@ -198,6 +202,7 @@ typedef struct kw_mma_grid {
     int64_t elements;                      /* of the result */
     int64_t row;                           /* elements of a row of it, where rows of tiles are such rows in their order; else 0 */
     bool uneven;                           /* tiles have other steps than others */
+    double drawn;                          /* bytes of a step, where its operands are not brought whole; else 0 */
 } kw_mma_grid;
 
 /* Whether counts of tiles are within what the text counts with; and the rule's reason. */
@@ -213,6 +218,11 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
 kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem);
 /* Whether bulk copies can walk over the problem's image: groups, strides, and the bits of what bounds it and of taps' offsets. */
 bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem);
+/* The same with kw_mma_has_border(), behind kw_mma_launch(); and whether bulk copies can walk over the padded image, and what a tile reads
+ * of it has room. */
+bool kw_mma_border_fits(const kw_mma *mma, const kw_problem *problem);
+kw_mma_grid kw_mma_border_grid(const kw_mma *mma, const kw_problem *problem);
+void kw_mma_border_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *launch);
 /* The same with kw_mma_planes(), behind kw_mma_launch(). */
 void kw_mma_plane_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *launch);
 kw_mma_grid kw_mma_plane_grid(const kw_mma *mma, const kw_problem *problem);

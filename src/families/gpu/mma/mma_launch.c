@@ -49,7 +49,8 @@ static division division_behind(const kw_mma *mma, const kw_mma_grid *grid, int6
 }
 
 static double division_ns(const kw_mma *mma, const kw_mma_grid *grid, const division *d, int64_t resident) {
-    double products = 2.0 * mma->tile[0] * mma->tile[1] * mma->tile[2], drawn = (double)kw_mma_tile_bytes(mma);
+    double products = 2.0 * mma->tile[0] * mma->tile[1] * mma->tile[2],
+           drawn = grid->drawn > 0 ? grid->drawn : (double)kw_mma_tile_bytes(mma);
     double step = fmax(products * mma->bytes / (2 * products_ns), drawn / drawn_ns) * kw_mma_blocks_held(mma);
     int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, each = kw_ceil_div(grid->steps, d->splits);
     int64_t rounds = kw_ceil_div(d->whole, resident), places = rounds * resident - d->whole; /* which parts take */
@@ -226,5 +227,10 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
     launch->products = (double)(tiles * grid->steps) * (double)mma->tile[0] * (double)mma->tile[1] * (double)mma->tile[2];
     launch->tiles = (double)kw_max(launch->stage[0].units, kw_launch_params_of(launch, kw_work_params)->units);
+    if (grid->drawn > 0) {
+        bool stays = kw_launch_params_of(launch, kw_work_params)->places > 0;
+        launch->drawn_bytes =
+            (double)(tiles * grid->steps) * (grid->drawn - (stays ? (double)(mma->tile[1] * mma->tile[2] * mma->bytes) : 0));
+    }
     count_copies(mma, (double)(tiles * grid->steps), launch);
 }

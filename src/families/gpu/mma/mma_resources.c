@@ -16,6 +16,7 @@
 #define KW_OUT_BYTES kw_dtype_size(mma->output)
 #define KW_CHANNELS_FIRST 1 /* only asked of such problems */
 #define KW_PLANES kw_mma_planes(mma)
+#define KW_BORDER kw_mma_has_border(mma)
 #define KW_TILE_M ((int64_t)mma->tile[0])
 #define KW_TILE_N ((int64_t)mma->tile[1])
 #define KW_TILE_K ((int64_t)mma->tile[2])
@@ -68,6 +69,10 @@ int64_t kw_mma_tile_bytes(const kw_mma *mma) {
 
 int64_t kw_mma_stages_bytes(const kw_mma *mma) {
     return KW_OVERLAP ? KW_OVERLAP_BYTES(KW_PIECES) : (kw_mma_tile_bytes(mma) + KW_STAGE_BARRIER_BYTES) * KW_STAGES;
+}
+
+int64_t kw_mma_border_rows(const kw_mma *mma) {
+    return KW_BORDER_ROWS;
 }
 
 int32_t kw_mma_blocks_held(const kw_mma *mma) {
@@ -182,7 +187,8 @@ kw_resource_estimate kw_mma_estimate_resources(const kw_config *config, const kw
     enum { ADDRESSES = 40, WORD = 4 };
     kw_mma of = kw_mma_read(config, NULL), *mma = &of;
     double lanes = (double)kw_max(1, target->lanes), tile = (double)kw_mma_tile_bytes(mma);
-    kw_resource_estimate r = {.sums = (double)(KW_TILE_M * KW_TILE_N) / (KW_WAVE_M * KW_WAVE_N * lanes), .shared_bytes = tile * KW_STAGES};
+    kw_resource_estimate r = {.sums = (double)(KW_TILE_M * KW_TILE_N) / (KW_WAVE_M * KW_WAVE_N * lanes),
+                              .shared_bytes = KW_BORDER ? (double)kw_mma_stages_bytes(mma) : tile * KW_STAGES};
     double rows = (double)KW_TILE_M / KW_WAVE_M + (double)KW_TILE_N / KW_WAVE_N, fragments = rows * KW_INST_K * mma->bytes / lanes;
     r.registers = r.sums + tile / WORD / threads + fragments / WORD + ADDRESSES;
     if (target->registers > 0 && r.registers > (double)target->registers) {

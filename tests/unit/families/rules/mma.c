@@ -15,6 +15,7 @@
 
 #define COOPERATIVE "pipe=cooperative stages=4 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1 "
 #define PLANES "spec=filter1x1_stride1_pad0 " COOPERATIVE
+#define BORDER "spec=stride1 " COOPERATIVE
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
 #define MEETING "epi=default vec_c=1 persistent=0 streamk=cluster split_k=4 "
 #define MERGED "tile_n=64 inst_n=64 "
@@ -64,6 +65,14 @@ static const rule_example igemm_examples[] = {
     {"overlap_image", "conv_fwd fp16", "explicit=1 spec=filter1x1_stride1_pad0 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_bwd_weight fp16", "two_stage=1 " COOPERATIVE, "sm_90", NULL},
     {"overlap_image", "conv_fwd fp16", "spec=filter1x1_stride1_pad0 " SINGLES COOPERATIVE, "sm_90", NULL},
+    {"", "conv_fwd fp16", BORDER, "sm_90", NULL},
+    {"", "conv_bwd_data bf16 out=fp32", "split_k=0 " BORDER, "sm_90", NULL},
+    {"border_pipe", "conv_fwd fp16", "spec=stride1", "sm_90", NULL},
+    {"border_pipe", "conv_bwd_weight fp16", BORDER, "sm_90", NULL},
+    {"border_pipe", "conv_fwd fp16", SINGLES BORDER, "sm_90", NULL},
+    {"border_pipe", "conv_fwd fp16", "merge=2 " MERGED BORDER, "sm_90", NULL},
+    {"border_rows", "conv_fwd fp16",
+     "spec=stride1 tile_m=256 pipe=cooperative stages=9 wave_m=8 wave_n=1 inst_m=64 inst_n=128 persistent=1", "sm_90", NULL},
     {"", "conv_fwd fp16", MEETING COOPERATIVE, "sm_90", NULL},
     {"", "conv_bwd_weight fp16", MEETING PINGPONG, "sm_90", NULL},
     {"cluster_blocks", "conv_fwd fp16", MEETING PLANES, "sm_90", NULL},
@@ -121,6 +130,13 @@ static const rule_example igemm_examples[] = {
     {"vectors_divide", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 nhwgc n2 c60 k64 i8x8 f3x3"},
     {"merge_divides", "conv_fwd fp16", "merge=8", "gfx942", "conv_fwd fp16 nhwgc g4 n2 c32 k32 i8x8 f3x3"},
     {"spec", "conv_fwd fp16", "spec=filter1x1_pad0", "gfx942", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f3x3"},
+    {"", "conv_fwd fp16", BORDER, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k128 i56x56 f3x3 p1x1"},
+    {"spec", "conv_fwd fp16", BORDER, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 s2x1"},
+    {"border", "conv_fwd fp16", BORDER, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c64 k64 i8x8 f3x3 p1x1"},
+    {"border", "conv_fwd fp16", BORDER, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i8x300 f3x3 p1x1"},
+    {"border", "conv_bwd_data fp16", BORDER, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i56x56 f13x13 p6x6"},
+    {"border", "conv_fwd fp16", BORDER, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i13x13 f1x129 p0x64"},
+    {"pitches", "conv_fwd fp16", BORDER, "sm_90", "conv_fwd fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1 ldxw128"},
     {"index_reaches", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 nhwgc n1 c8 k8 i16384x16384 f1x1"},
     {"image_pieces", "conv_fwd fp16", "split_image=1", "gfx942", "conv_fwd fp16 nhwgc n1 c32768 k8 i9x32768 f1x1"},
     {"", "conv_bwd_data fp16", COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c64 k64 i8x8 f3x3 p1x1"},

@@ -1,0 +1,152 @@
+/* overlap_border.h: how gpu/lib/overlap.h brings and multiplies where all taps of a convolution read the same pixels (KW_BORDER). Stages hold
+ * the second operand alone. Behind them lie KW_BORDERS places for the pixels that a tile reads of a block of channels (gpu/igemm/border.h), with
+ * barriers of their own: they are brought before the block's first step, and given back behind its last. wgmma reads rows from
+ * any of them on: the swizzle goes by the address, and a descriptor's start need only be a multiple of 128 bytes (seen on an H200).
+ *
+ * Where the second operand stays (a.params.places), step s of each tile is stage s, brought once. */
+#ifndef KW_OVERLAP_BORDER_H
+#define KW_OVERLAP_BORDER_H
+
+KW_DEVICE char *kw_border_at(char *lds, int place) { return lds + KW_BORDERS_AT + place * KW_BORDER_ROWS * KW_SLAB_ROW_BYTES; }
+KW_DEVICE char *kw_border_full_at(char *lds, int place) { return lds + KW_BARRIERS_AT + (KW_STAGES + place) * KW_STAGE_BARRIER_BYTES; }
+KW_DEVICE char *kw_border_empty_at(char *lds, int place) { return kw_border_full_at(lds, place) + 8; }
+
+KW_DEVICE void kw_border_ring_next(kw_ring *r, int blocks) {
+    int at = r->stage + blocks;
+    r->parity ^= at / KW_BORDERS & 1; /* of two */
+    r->stage = at % KW_BORDERS;
+}
+
+/* Blocks of channels that a part of a tile's depth meets. */
+KW_DEVICE int kw_border_blocks(const kw_work *work) {
+    int taps = kw_facts_of(work)->taps;
+    if (work->end == work->first) return 0;
+    return work->divided ? (work->end - 1) / taps - work->first / taps + 1 : kw_facts_of(work)->blocks;
+}
+
+/* By one thread. */
+KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
+    kw_work work;
+    kw_feed feed;
+    kw_ring at = {0, 0}, border = {0, 0};
+    int second = 1;
+    for (int unit = (int)kw_block(); kw_work_start(&work, a, lds, unit); unit += (int)kw_blocks()) {
+        kw_feed_start(&feed, a, &work);
+        for (int step = work.first; step < work.end; step++) {
+            if (step == work.first || feed.tap == 0) {
+                kw_mbar_wait(kw_border_empty_at(lds, border.stage), border.parity ^ 1);
+                kw_mbar_expect(kw_border_full_at(lds, border.stage), kw_border_bytes(a));
+                kw_border_bring(&feed, a, &work, kw_border_at(lds, border.stage), kw_border_full_at(lds, border.stage));
+                kw_border_ring_next(&border, 1);
+            }
+            if (second) {
+                kw_mbar_wait(kw_empty_at(lds, at.stage), at.parity ^ 1);
+                kw_mbar_expect(kw_full_at(lds, at.stage), KW_STAGE_BYTES);
+                kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, kw_full_at(lds, at.stage));
+                kw_ring_step(&at);
+            }
+            kw_feed_next(&feed, a);
+        }
+        if (a->params.places) second = 0;
+    }
+}
+
+/* Asks for the products of a step. rows: the first that the tap reads; whole: of all its channels, else of the first half; add 0: the sums begin
+ * with them. */
+KW_DEVICE void kw_border_multiply(kw_sums *sums, const char *rows, const char *second, const int whole, const int add) {
+    kw_u64 a = kw_step_operand(rows, 0), b = kw_step_operand(second, KW_B_BY_ROWS);
+    kw_wgmma_fence();
+    KW_UNROLL
+    for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
+        KW_UNROLL
+        for (int i = 0; i < KW_REPEAT_M && (whole || kk < KW_TILE_K / KW_INST_K / 2); i++)
+            kw_wgmma_sum(&sums->at[i], kw_step_operand_at(a, 0, i * KW_INST_M, kk), kw_step_operand_at(b, KW_B_BY_ROWS, 0, kk),
+                         add || kk > 0);
+    }
+    kw_wgmma_commit();
+}
+
+KW_DEVICE void kw_border_give(char *lds, int place) {
+    if (kw_lane() == 0) kw_mbar_arrive(kw_border_empty_at(lds, place));
+}
+
+/* Where a group is in a tile. */
+typedef struct kw_border_step {
+    int tap, shift, block; /* of the filter; bytes from the tile's first row; of channels */
+    const char *rows;      /* the group's first */
+} kw_border_step;
+
+/* What is given back when a step's products are done: a stage, a place for pixels; -1: none. */
+typedef struct kw_border_gift {
+    int stage, place;
+} kw_border_gift;
+
+/* Waits for a step and asks for its products. add 0: the sums begin with them. */
+KW_DEVICE void kw_border_step_multiply(kw_sums *sums, char *lds, const kw_ring *at, const kw_border_step *s, int kept, int halved,
+                                       const int add) {
+    kw_mbar_wait(kw_full_at(lds, at->stage), kept ? 0 : at->parity);
+    const char *rows = s->rows + s->shift, *second = lds + at->stage * KW_STAGE_BYTES;
+    if (s->block != halved) /* not inside: a branch between products of a group makes groups of them, which are waited for */
+        kw_border_multiply(sums, rows, second, 1, add);
+    else
+        kw_border_multiply(sums, rows, second, 0, add);
+}
+
+/* Whose rows are waited for, where a block of channels begins. */
+KW_DEVICE void kw_border_step_start(kw_border_step *s, char *lds, const kw_ring *border, int first_row) {
+    kw_mbar_wait(kw_border_full_at(lds, border->stage), border->parity);
+    s->rows = kw_border_at(lds, border->stage) + first_row * KW_SLAB_ROW_BYTES;
+}
+
+/* A step on; returns what the one before had. */
+KW_DEVICE kw_border_gift kw_border_step_next(kw_border_step *s, kw_ring *at, kw_ring *border, int kept, const kw_work *work, int taps,
+                                             int last) {
+    kw_border_gift gift = {kept ? -1 : at->stage, -1};
+    s->tap++;
+    if (s->tap == taps || last) {
+        s->tap = 0;
+        s->block++;
+        gift.place = border->stage;
+        kw_border_ring_next(border, 1);
+    }
+    s->shift = kw_facts_of(work)->shift[s->tap];
+    kw_ring_step(at);
+    return gift;
+}
+
+KW_DEVICE void kw_border_gift_give(const kw_border_gift *gift, char *lds) {
+    if (gift->stage >= 0) kw_stage_give(lds, gift->stage);
+    if (gift->place >= 0) kw_border_give(lds, gift->place);
+}
+
+/* As kw_tile_multiply() of gpu/lib/overlap.h. The products of two steps are under way while a third is waited for, since narrow tiles take less
+ * time than it takes to ask for the next; and what that takes is worked out before. */
+KW_DEVICE void kw_border_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, kw_ring *border, int first_row, int group, int more,
+                                       const kw_gpu_args *a, const kw_work *work) {
+    int kept = a->params.places != 0, count = work->end - work->first, taps = kw_facts_of(work)->taps, halved = kw_facts_of(work)->halved;
+    kw_border_gift gifts[2] = {{-1, -1}, {-1, -1}}; /* of the steps before, the last one first */
+    kw_border_step s;
+    s.block = work->first ? work->first / taps : 0;
+    s.tap = work->first - s.block * taps;
+    s.shift = kw_facts_of(work)->shift[s.tap];
+    if (kept) at->stage = 0;
+    kw_border_step_start(&s, lds, border, first_row);
+    kw_border_step_multiply(sums, lds, at, &s, kept, halved, 0);
+    gifts[0] = kw_border_step_next(&s, at, border, kept, work, taps, count == 1);
+    for (int step = 1; step < count; step++) {
+        if (s.tap == 0) kw_border_step_start(&s, lds, border, first_row);
+        kw_border_step_multiply(sums, lds, at, &s, kept, halved, 1);
+        kw_border_gift next = kw_border_step_next(&s, at, border, kept, work, taps, step + 1 == count);
+        kw_wgmma_wait(2);
+        kw_border_gift_give(&gifts[1], lds);
+        gifts[1] = gifts[0];
+        gifts[0] = next;
+    }
+    if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
+    kw_wgmma_wait(0);
+    kw_border_gift_give(&gifts[1], lds);
+    kw_border_gift_give(&gifts[0], lds);
+    kw_sums_hold(sums);
+}
+
+#endif
