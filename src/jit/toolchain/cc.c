@@ -50,6 +50,8 @@ static const char *const gcc_options[] = {GCC_OPTIONS,
                                           "-fno-combine-stack-adjustments",
                                           "-fno-defer-pop",
                                           "-fno-shrink-wrap",
+                                          "-fno-tree-sra",
+                                          "-fira-region=one",
                                           COMMON_OPTIONS,
                                           NULL};
 static const char *const clang_options[] = {"-O1", COMMON_OPTIONS, NULL};
