@@ -65,6 +65,8 @@ typedef struct kw_emu_calls {
     /* Blocks of a cluster. */
     void (*cluster_barrier)(kw_emu_thread *self);
     void (*peer_write)(kw_emu_thread *self, char *at, int rank, const unsigned words[4]);
+    void (*mbar_arrive_at)(kw_emu_thread *self, char *bar, int rank);
+    void (*tensor_share)(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6], int blocks);
     /* Before each access to memory that is not of the own stack. aligned: its address must be a multiple of size. frame: of the function
      * that the compiler had called before the access; frame[1] is its return address. */
     void (*read)(kw_emu_thread *self, const void *at, kw_i64 size, int aligned, void *const *frame);

@@ -76,6 +76,9 @@
  *   kw_cluster_barrier()       all threads of a cluster's blocks; orders their shared memory among them
  *   kw_peer_write(at, rank, words)   16 bytes to where `at`, 16-byte aligned, lies in the shared memory of the cluster's block of this rank;
  *                              only between two kw_cluster_barrier(), behind which they are there
+ *   kw_mbar_arrive_at(bar, rank)     kw_mbar_arrive() at the barrier that lies at the same place in that block
+ *   kw_tensor_share3(to, map, bar, c0, c1, c2, blocks)   kw_tensor_load3() for the blocks whose bits are set: to the same place in each, whose
+ *                              own barrier there counts the bytes; a block must know that the others are done with what lay there
  * Where KW_HAS_WGMMA, by the 128 threads of four waves together, the first a multiple of four:
  *   kw_wgmma(acc, a, b)        acc += a b, KW_INST_M x KW_INST_N x KW_INST_K, operands from shared memory by descriptors (gpu/matrix/wgmma.h);
  *                              under way until it is waited for: till then acc may not be touched and shared memory not be written

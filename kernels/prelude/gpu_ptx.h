@@ -156,6 +156,16 @@ KW_DEVICE void kw_mbar_arrive(char *bar) {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(kw_shared_address(bar)) : "memory");
 }
 
+KW_DEVICE void kw_mbar_arrive_at(char *bar, int rank) {
+    asm volatile("{\n"
+                 "    .reg .b32 peer;\n"
+                 "    mapa.shared::cluster.u32 peer, %0, %1;\n"
+                 "    mbarrier.arrive.shared::cluster.b64 _, [peer];\n"
+                 "}" ::"r"(kw_shared_address(bar)),
+                 "r"(rank)
+                 : "memory");
+}
+
 KW_DEVICE void kw_mbar_expect(char *bar, int bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(kw_shared_address(bar)), "r"(bytes) : "memory");
 }
@@ -182,6 +192,13 @@ KW_DEVICE void kw_tensor_load2(char *to, const kw_tensor_map *map, char *bar, in
 
 KW_DEVICE void kw_tensor_load3(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2) {
     asm volatile(KW_PTX_LOAD("3d") "%3, %4, %5}], [%2];" ::KW_PTX_LOADED(to, map, bar), "r"(c0), "r"(c1), "r"(c2) : "memory");
+}
+
+KW_DEVICE void kw_tensor_share3(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2, int blocks) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, %4, "
+                 "%5}], [%2], %6;" ::KW_PTX_LOADED(to, map, bar),
+                 "r"(c0), "r"(c1), "r"(c2), "h"((kw_u16)blocks)
+                 : "memory");
 }
 
 KW_DEVICE void kw_tensor_load4(char *to, const kw_tensor_map *map, char *bar, int c0, int c1, int c2, int c3) {

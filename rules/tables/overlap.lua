@@ -32,6 +32,7 @@ local divided = {
 local between = {
     lines = {
         { "cooperative", "256x144x64", 4 }, { "cooperative", "256x160x64", 4 }, { "cooperative", "128x208x64", 4 }, { "cooperative", "128x224x64", 4 },
+        { "cooperative", "128x160x64", 5 },
     },
     slabs = {
         { "cooperative", "256x144x64", 3 }, { "cooperative", "256x160x64", 3 }, { "cooperative", "128x208x64", 4 }, { "cooperative", "128x224x64", 4 },
@@ -85,6 +86,24 @@ local thin = {
     },
 }
 
+-- Few columns whose depth is contiguous beside many rows, and few rows beside many columns (turned).
+local tall = {
+    default = {
+        { "cooperative", "256x16x64", 6 }, { "cooperative", "256x32x64", 5 }, { "cooperative", "256x48x64", 5 }, { "cooperative", "256x80x64", 5 },
+        { "cooperative", "256x96x64", 4 }, { "cooperative", "256x112x64", 4 }, { "pingpong", "128x48x64", 8 }, { "pingpong", "128x80x64", 7 },
+        { "pingpong", "128x112x64", 6 },
+    },
+    turned = {
+        { "cooperative", "16x256x64", 6 }, { "cooperative", "32x256x64", 6 }, { "cooperative", "48x256x64", 5 }, { "cooperative", "80x256x64", 5 },
+        { "cooperative", "96x256x64", 5 }, { "cooperative", "112x256x64", 4 },
+    },
+}
+
+-- Blocks that bring the second operand together, each a part for all: where its columns are contiguous.
+local shared = {
+    { "cooperative", "128x128x64", 6, "pair" }, { "pingpong", "64x256x64", 5, "pair" }, { "cooperative", "256x128x64", 4, "pair" },
+}
+
 -- The depth divided among blocks of a cluster: pipeline, tile, tiles in shared memory (even with pingpong), parts of the depth. Products of
 -- either order; results leave from the registers.
 local meeting = {
@@ -121,7 +140,7 @@ local of_bytes = {
 local bytes_divided = {
     { "cooperative", "128x128x128", 6 }, { "pingpong", "64x64x128", 8 }, { "pingpong", "64x128x128", 7 }, { "cooperative", "128x64x128", 4 },
     { "cooperative", "128x192x128", 5 }, { "cooperative", "128x256x128", 4 }, { "cooperative", "256x128x128", 4 },
-    { "cooperative", "256x192x128", 3 },
+    { "cooperative", "256x192x128", 3 }, { "cooperative", "128x160x128", 5 }, { "cooperative", "128x112x128", 6 },
 }
 
 -- Points without what tells problems apart (ndim, layout). width: bytes of an element; any: of any size. Rows are of 16 bits, or of bytes; a
@@ -141,11 +160,19 @@ local function points(rows, split, width, any)
 end
 
 -- Those of a thin product: columns of the instruction are the tile's smaller side.
-local function thin_points(epi)
-    local out = points(thin[epi], 0)
+local function thin_points(list, epi)
+    local out = points(list, 0)
     for _, p in ipairs(out) do
         p.epi, p.vec_c = epi, 1
         p.inst_n = epi == "turned" and p.tile_m or p.tile_n
+    end
+    return out
+end
+
+local function shared_points()
+    local out = points(shared, 0)
+    for i, p in ipairs(out) do
+        p.streamk = shared[i][4]
     end
     return out
 end
@@ -212,8 +239,11 @@ end
 local function products(width, meets)
     local out, narrow, wide = {}, width == 1, width == 4
     for _, layout in ipairs((narrow or wide) and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
-        local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points("turned"), thin_points("default") }
-        lists[#lists + 1] = points(between[(layout == "rrr" or layout == "crr") and "slabs" or "lines"], 0)
+        local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points(thin.turned, "turned"), thin_points(thin.default, "default") }
+        local slabs = layout == "rrr" or layout == "crr"
+        lists[#lists + 1] = points(between[slabs and "slabs" or "lines"], 0)
+        lists[#lists + 1] = slabs and shared_points() or points(tall.default, 0)
+        lists[#lists + 1] = (layout == "rcr" or layout == "rrr") and thin_points(tall.turned, "turned") or {}
         lists[#lists + 1] = meeting_points(meets and meeting.turned or meeting.few, "turned")
         if meets then
             lists[#lists + 1] = meeting_points(meeting.default, "default")

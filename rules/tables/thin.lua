@@ -4,6 +4,8 @@
 local function category(p)
     if p.streamk == "cluster" then
         return "cluster"
+    elseif p.streamk == "pair" or p.streamk == "quad" then
+        return "shared"
     elseif p.streamk and p.streamk ~= "off" then
         return "streamk"
     elseif p.split_image == 1 then

@@ -20,8 +20,8 @@ KW_DEVICE int kw_feed_steps(const kw_gpu_args *a, const kw_work *work) {
 KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
     f->row = work->row;
     f->col = work->col;
-    f->k = work->first * KW_TILE_K;
     f->batch = work->batch;
+    f->k = work->first * KW_TILE_K;
 #if KW_PITCHED
     f->batch_of[KW_A] = a->batch_step[KW_OPERAND(KW_A)] ? work->batch : 0;
     f->batch_of[KW_B] = a->batch_step[KW_OPERAND(KW_B)] ? work->batch : 0;
@@ -32,6 +32,19 @@ KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_gpu_args *a, int which
     const kw_tensor_map *map = &a->map[which];
     int by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS, rows = which == KW_A ? KW_TILE_M : KW_TILE_N;
     int batch = KW_ROW_GROUPS && (which == KW_A) != KW_TURNED ? 0 : f->batch; /* groups of rows are in one matrix */
+#if KW_PAIR > 1
+    if (which == KW_B) { /* this block's part of it, for all: some rows, or some depths of all */
+        int rank = kw_cluster_rank(), part = (by_rows ? KW_TILE_K : KW_TILE_N) / KW_PAIR, first = rank * part;
+        if (!by_rows) {
+            kw_tensor_share3(to + first * 128, map, bar, f->k, row + first, batch, (1 << KW_PAIR) - 1);
+            return;
+        }
+        KW_UNROLL
+        for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
+            kw_tensor_share3(to + (i + first) * 128, map, bar, row + i, f->k + first, batch, (1 << KW_PAIR) - 1);
+        return;
+    }
+#endif
     if (!by_rows) {
         kw_tensor_load3(to, map, bar, f->k, row, batch);
         return;
@@ -42,7 +55,6 @@ KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_gpu_args *a, int which
 }
 
 KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int second) {
-    (void)work;
 #if KW_PITCHED
     f->batch = f->batch_of[KW_A];
 #endif

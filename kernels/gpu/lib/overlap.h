@@ -49,7 +49,7 @@ KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage
 /* Where few steps make a tile, as in 1x1 layers, the second operand would be half or more of what all tiles draw from the second-level cache, and
  * always the same: a.params.places says that it stays. Then blocks go down a column of tiles, step s of each tile has the places s, s + steps, ...,
  * and after the first round copies bring the first operand alone. */
-#define KW_KEEPS (KW_OP != KW_OP_CONV_BWD_WEIGHT && KW_TEAM == 1 && !KW_ROW_GROUPS && !KW_PLANES)
+#define KW_KEEPS (KW_OP != KW_OP_CONV_BWD_WEIGHT && KW_TEAM == 1 && KW_PAIR == 1 && !KW_ROW_GROUPS && !KW_PLANES)
 KW_DEVICE int kw_places(const kw_gpu_args *a) { return KW_KEEPS && a->params.places ? (int)a->params.places : KW_STAGES; }
 
 /* Bands of tile rows, column by column in a band, so that blocks that run at the same time share few rows and few columns. A division takes
@@ -80,11 +80,17 @@ KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds
     return 1;
 }
 #else
-KW_DEVICE int kw_work_units(const kw_gpu_args *a) { return (int)a->params.units; }
+KW_DEVICE int kw_work_units(const kw_gpu_args *a) { return (int)a->params.units * KW_PAIR; }
 
 /* false: there is no such unit. */
 KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds, int unit) {
-    if (unit >= (int)a->params.units) return 0;
+    if (unit >= kw_work_units(a)) return 0;
+#if KW_PAIR > 1
+    int rank = unit % KW_PAIR;
+    unit /= KW_PAIR;
+#else
+    const int rank = 0;
+#endif
     int splits = KW_SPLIT_K == 1 ? 1 : (int)a->params.splits, cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows;
     int at = unit, first_row = 0;
     work->batch = work->part = 0;
@@ -133,7 +139,7 @@ KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds
     int band = cols == 1 ? at / KW_BAND : at / (KW_BAND * cols), high = rows - band * KW_BAND, over;
     at -= band * KW_BAND * cols;
     over = high >= KW_BAND ? at / KW_BAND : at / high;
-    work->row = (first_row + band * KW_BAND + at - over * kw_min(high, KW_BAND)) * KW_TILE_M;
+    work->row = ((first_row + band * KW_BAND + at - over * kw_min(high, KW_BAND)) * KW_PAIR + rank) * KW_TILE_M;
     work->col = over * KW_TILE_N;
 #if KW_FACTS_BYTES
     work->facts = lds + KW_FACTS_AT;
@@ -278,7 +284,11 @@ KW_DEVICE void kw_step_multiply(kw_sums *sums, const char *stage, int first_row,
 }
 
 KW_DEVICE void kw_stage_give(char *lds, int stage) {
+#if KW_PAIR > 1
+    if (kw_lane() < KW_PAIR) kw_mbar_arrive_at(kw_empty_at(lds, stage), kw_lane());
+#else
     if (kw_lane() == 0) kw_mbar_arrive(kw_empty_at(lds, stage));
+#endif
 }
 
 /* Named barriers: 1 and 2 of a group alone, 3 and 4 for a group's turn. */
@@ -416,7 +426,7 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     if (kw_thread() == 0) {
         for (int i = 0; i < KW_STAGES + KW_BORDERS; i++) { /* those of a border behind the stages' */
             kw_mbar_init(kw_full_at(kw_lds, i), 1);
-            kw_mbar_init(kw_empty_at(kw_lds, i), KW_PINGPONG ? KW_MULTIPLY_WAVES / 2 : KW_MULTIPLY_WAVES);
+            kw_mbar_init(kw_empty_at(kw_lds, i), KW_PAIR * (KW_PINGPONG ? KW_MULTIPLY_WAVES / 2 : KW_MULTIPLY_WAVES));
         }
         kw_mbar_fence();
     }
@@ -427,7 +437,11 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
         kw_map_prefetch(&args.map[KW_A]);
         kw_map_prefetch(&args.map[KW_B]);
     }
+#if KW_PAIR > 1
+    kw_cluster_barrier();
+#else
     kw_barrier();
+#endif
     kw_launch_wait();
     kw_launch_next();
     if (kw_wave() >= KW_MULTIPLY_WAVES) {
@@ -440,6 +454,9 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
         kw_registers_take(KW_MULTIPLY_REGISTERS);
         kw_tiles_multiply(&args, kw_lds, kw_wave() / 4);
     }
+#if KW_PAIR > 1
+    kw_cluster_barrier(); /* the other block may still say that it is done with a stage */
+#endif
 }
 
 #endif

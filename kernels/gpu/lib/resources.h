@@ -118,12 +118,14 @@
 #define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + KW_BORDERS_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
 /* Blocks of a cluster, which share a tile's depth and add their sums through each other's shared memory, where the stages were. */
 #define KW_TEAM (KW_STREAMK == KW_STREAMK_CLUSTER ? KW_SPLIT_K : 1)
+/* Blocks of a cluster that have neighbouring rows of tiles in turn and bring the second operand together, each a part of it for both. */
+#define KW_PAIR (KW_STREAMK == KW_STREAMK_PAIR ? 2 : KW_STREAMK == KW_STREAMK_QUAD ? 4 : 1)
 #define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */
 #define KW_HALF_LDS 115712
 #define KW_PASSES (KW_EPI == KW_EPI_CSHUFFLE) /* results pass shared memory; else they leave from the registers */
 /* Whether the last rows of tiles, a tail, may be divided in depth alone: rows of tiles are rows of the result, one after the other. */
 #define KW_TAILS                                                                                                                           \
-    (KW_OVERLAP && KW_PASSES && KW_SPLIT_K == 0 && !KW_PLANES && !KW_BORDER && KW_OP != KW_OP_CONV_BWD_WEIGHT &&                           \
+    (KW_OVERLAP && KW_PASSES && KW_SPLIT_K == 0 && KW_PAIR == 1 && !KW_PLANES && !KW_BORDER && KW_OP != KW_OP_CONV_BWD_WEIGHT &&           \
      !(KW_VEC_A == 1 && KW_OP == KW_OP_CONV_BWD_DATA))
 #define KW_BLOCKS_HELD (KW_OVERLAP_BYTES(KW_PASSES) <= KW_HALF_LDS ? 2 : 1)
 #define KW_PIECES (!KW_PASSES ? 0 : KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)

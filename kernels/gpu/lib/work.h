@@ -56,7 +56,7 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_dst dst, int first, int count
     kw_sums_store(view, dst, lds, &sums);
 }
 
-#if KW_STREAMK == KW_STREAMK_OFF
+#if KW_STREAMK == KW_STREAMK_OFF || KW_PAIR > 1
 
 KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
     kw_view view;

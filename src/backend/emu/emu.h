@@ -131,6 +131,7 @@ typedef struct kw_emu_mbar {
     int64_t bytes;              /* that bulk copies have still to bring */
     uint32_t phase, made;       /* made: stamp of who initialised it */
     uint32_t next[KW_EMU_AGENTS], done[KW_EMU_AGENTS];
+    uint32_t peer_next[KW_EMU_CLUSTER_MAX][KW_EMU_AGENTS], peer_done[KW_EMU_CLUSTER_MAX][KW_EMU_AGENTS]; /* of other blocks' clocks */
 } kw_emu_mbar;
 
 /* A bulk copy under way. at: coordinates of the box, innermost first. */
@@ -260,6 +261,8 @@ struct kw_emu_machine {
     int32_t rank, meetings, at_cluster;       /* of the cluster so far; threads that wait for the next */
     int32_t visitor;                          /* block that wrote here since the last; -1: none */
     uint32_t met[KW_EMU_AGENTS];              /* clocks at the last */
+    bool stirred;                             /* a peer arrived or asked for a copy since it could not go on */
+    uint32_t peer_known[KW_EMU_WAVES_MAX][KW_EMU_CLUSTER_MAX][KW_EMU_AGENTS]; /* what waves know of other blocks' clocks */
     char fault[216];
     kw_emu_fiber fiber[KW_EMU_THREADS_MAX];
     kw_emu_wave wave[KW_EMU_WAVES_MAX];

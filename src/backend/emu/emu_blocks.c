@@ -1,6 +1,7 @@
 /* emu_blocks.c: a block from its begin to its end, or the blocks of a cluster: one after the other, each until all its threads wait for the
  * cluster; when all blocks do, they go on. */
 #include "backend/emu/emu_hopper.h"
+#include "backend/emu/emu_report.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -27,16 +28,39 @@ static bool check_visits(kw_emu_machine *first) {
     return true;
 }
 
-/* Each block up to where it waits for the others, or its end. waits, left: one of each. */
+static bool at_rest(const kw_emu_machine *m) {
+    return m->ended == m->run->threads || m->at_cluster == m->run->threads;
+}
+
+static bool fail_block(kw_emu_machine *first, const kw_emu_machine *m) {
+    if (m != first) {
+        memcpy(first->fault, m->fault, sizeof first->fault);
+    }
+    return false;
+}
+
+/* Each block up to where it waits for the others, or its end; one that waits for what a peer has still to do goes on when that stirred it. waits,
+ * left: one of each. */
 static bool play_round(kw_emu_machine *first, const kw_emu_machine **waits, const kw_emu_machine **left) {
     *waits = *left = NULL;
+    for (bool again = true; again;) {
+        again = false;
+        for (int r = 0; r < first->run->cluster; r++) {
+            kw_emu_machine *m = first->peer[r];
+            if (at_rest(m) || !m->stirred) {
+                continue;
+            }
+            again = true;
+            if (!kw_emu_machine_go_on(m)) {
+                return fail_block(first, m);
+            }
+        }
+    }
     for (int r = 0; r < first->run->cluster; r++) {
         kw_emu_machine *m = first->peer[r];
-        if (m->ended < m->run->threads && !kw_emu_machine_go_on(m)) {
-            if (m != first) {
-                memcpy(first->fault, m->fault, sizeof first->fault);
-            }
-            return false;
+        if (!at_rest(m)) {
+            kw_emu_say_deadlock(m);
+            return fail_block(first, m);
         }
         *(m->at_cluster ? waits : left) = m;
     }
@@ -57,6 +81,9 @@ bool kw_emu_cluster_run(kw_emu_machine *first, int64_t block) {
         }
         for (int r = 0; r < first->run->cluster; r++) {
             kw_emu_cluster_met(first->peer[r]);
+        }
+        for (int r = 0; r < first->run->cluster; r++) {
+            kw_emu_cluster_know(first->peer[r]);
         }
     }
     return false;

@@ -56,6 +56,7 @@ static void end_phase(kw_emu_machine *m, kw_emu_mbar *mbar) {
     mbar->phase++;
     mbar->missing = mbar->count;
     memcpy(mbar->done, mbar->next, sizeof mbar->done);
+    memcpy(mbar->peer_done, mbar->peer_next, sizeof mbar->peer_done);
     for (int t = 0; t < m->run->threads; t++) {
         kw_emu_fiber *fiber = &m->fiber[t];
         if (fiber->state == KW_EMU_AT_MBAR && fiber->mbar == mbar && is_phase_complete(mbar, fiber->parity)) {
@@ -121,6 +122,42 @@ void kw_emu_mbar_wait(kw_emu_thread *self, char *bar, int parity) {
         kw_emu_yield(m);
     }
     kw_emu_clock_acquire(m, self->thread, mbar->done);
+    for (int r = 0; r < m->run->cluster; r++) {
+        uint32_t *known = m->peer_known[self->thread >> m->run->wave_shift][r];
+        for (int a = 0; a < KW_EMU_AGENTS; a++) {
+            known[a] = known[a] > mbar->peer_done[r][a] ? known[a] : mbar->peer_done[r][a];
+        }
+    }
+}
+
+/* In another block of the cluster, where the barrier lies at the same place. NULL: a fault is told. */
+static kw_emu_mbar *peer_mbar(kw_emu_thread *self, const char *bar, int rank, const char *what, const void *place) {
+    kw_emu_machine *m = self->machine, *to = kw_emu_cluster_peer(self, rank, what, place);
+    kw_emu_mbar *mbar = to ? find_mbar(to, to->lds + (bar - m->lds)) : NULL;
+    if (to && !mbar) {
+        report_mbar(m, place, "no kw_mbar_init in the other block", bar);
+    }
+    return mbar;
+}
+
+void kw_emu_mbar_arrive_at(kw_emu_thread *self, char *bar, int rank) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_mbar *mbar;
+    if (rank == m->rank) {
+        kw_emu_mbar_arrive(self, bar, 0);
+        return;
+    }
+    mbar = peer_mbar(self, bar, rank, "kw_mbar_arrive_at", __builtin_return_address(0));
+    if (!mbar) {
+        return;
+    }
+    if (!mbar->missing) {
+        report_mbar(m, __builtin_return_address(0), "more arrivals than kw_mbar_init counted, from another block", bar);
+    }
+    mbar->missing--;
+    kw_emu_clock_release(m, self->thread, mbar->peer_next[m->rank]);
+    m->peer[rank]->stirred = true;
+    end_phase(m->peer[rank], mbar);
 }
 
 /* --- copies --- */
@@ -289,6 +326,38 @@ void kw_emu_tensor_load(kw_emu_thread *self, char *to, const kw_emu_map *map, ch
         rule = "its first coordinate is at no multiple of 16 bytes";
     }
     begin_bulk_copy(self, &b, rule, __builtin_return_address(0), __builtin_frame_address(0));
+}
+
+void kw_emu_tensor_share(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6], int blocks) {
+    kw_emu_machine *m = self->machine;
+    const void *place = __builtin_return_address(0);
+    for (int r = 0; r < m->run->cluster; r++) {
+        if (!(blocks >> r & 1)) {
+            continue;
+        }
+        if (r == m->rank) {
+            kw_emu_tensor_load(self, to, map, bar, at);
+            continue;
+        }
+        kw_emu_machine *peer = m->peer[r];
+        kw_emu_bulk b = {.map = *map, .to = (int32_t)(to - m->lds), .mbar = peer_mbar(self, bar, r, "kw_tensor_share3", place)};
+        const char *rule = map->pixels ? "the map is one of an image" : kw_emu_bulk_rejection(m, &b, at[0]);
+        memcpy(b.at, at + 1, sizeof b.at);
+        rule = rule ? rule : b.at[0] * map->bytes % PIECE ? "its first coordinate is at no multiple of 16 bytes" : NULL;
+        if (rule || !reserve_bulk_copies(peer)) {
+            char line[80];
+            kw_emu_line(m->run->object, place, line);
+            kw_emu_fault(m, "bulk copy in block %lld, %s: %s", (long long)m->block, line,
+                         rule ? rule : "more are under way than can be kept");
+            return;
+        }
+        b.bytes = (int32_t)kw_emu_box_bytes(&b.map);
+        if (m->run->checks) {
+            kw_emu_peer_brings(self, peer, b.to, b.bytes, __builtin_frame_address(0));
+        }
+        peer->bulk[peer->bulk_count++] = b;
+        peer->stirred = true;
+    }
 }
 
 void kw_emu_tensor_pixels(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6], const int offset[3]) {

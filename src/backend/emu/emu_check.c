@@ -410,8 +410,13 @@ void kw_emu_order_cluster(kw_emu_machine *m) {
     }
 }
 
+/* known: of the machine's clocks. */
+static bool was_known(const kw_emu_machine *m, const uint32_t *known, uint32_t stamp) {
+    return stamp >> THREAD_BITS <= known[(stamp & THREAD_MASK) >> m->run->wave_shift];
+}
+
 static bool was_met(const kw_emu_machine *m, uint32_t stamp) {
-    return stamp >> THREAD_BITS <= m->met[(stamp & THREAD_MASK) >> m->run->wave_shift];
+    return was_known(m, m->met, stamp);
 }
 
 void kw_emu_peer_wrote(kw_emu_thread *self, kw_emu_machine *m, int64_t offset, void *const *frame) {
@@ -438,6 +443,33 @@ void kw_emu_peer_wrote(kw_emu_thread *self, kw_emu_machine *m, int64_t offset, v
         }
         cell->writer = stamp;
         cell->writer_place = place;
+    }
+}
+
+void kw_emu_peer_brings(kw_emu_thread *self, kw_emu_machine *m, int64_t offset, int64_t bytes, void *const *frame) {
+    const kw_emu_machine *own = self->machine;
+    int shift = m->run->cell_shift;
+    const uint32_t *known = own->peer_known[self->thread >> own->run->wave_shift][m->rank];
+    for (int64_t i = offset >> shift; i <= (offset + bytes - 1) >> shift; i++) {
+        kw_emu_shadow_cell *cell = &m->cells[i];
+        uint32_t before = cell->writer_place, touched = cell->writer;
+        bool good = was_known(m, known, touched);
+        for (int r = 0; r < KW_EMU_READERS && good; r++) {
+            before = cell->reader_place[r];
+            good = was_known(m, known, cell->reader[r]);
+        }
+        if (!good) {
+            char line[KW_EMU_BACKTRACE_MAX], other[80];
+            kw_emu_backtrace(m->run->object, frame, line);
+            say_line(m, before, other);
+            kw_emu_fault(
+                self->machine,
+                "race in the cluster: a bulk copy of block %lld writes shared memory of block %lld, byte %lld, %s; it does not know "
+                "whether that is done with it, %s",
+                (long long)own->block, (long long)m->block, (long long)(i << shift), line, other);
+        }
+        cell->writer = under_way(self->thread);
+        cell->writer_place = shared_offset(m, frame[1]);
     }
 }
 

@@ -20,6 +20,8 @@ void kw_emu_order_cluster(kw_emu_machine *machine);
 /* A block of the cluster writes to 16 bytes of `machine`, another one: they must be there, and nothing since the two last met may have touched
  * them. */
 void kw_emu_peer_wrote(kw_emu_thread *self, kw_emu_machine *machine, int64_t offset, void *const *frame);
+/* A bulk copy that a thread asks for will write to bytes of `machine`, another one: it must know that nothing touches them any more. */
+void kw_emu_peer_brings(kw_emu_thread *self, kw_emu_machine *machine, int64_t offset, int64_t bytes, void *const *frame);
 
 /* What a bulk copy or a matrix instruction of four waves does with bytes of shared memory from offset on. begins: asked for by a thread;
  * till it ends nobody may write there, nor read what is written. Products stamp what they read with the first thread of the four waves. */

@@ -13,6 +13,8 @@ void kw_emu_mbar_end(kw_emu_thread *self, char *bar);
 void kw_emu_mbar_arrive(kw_emu_thread *self, char *bar, int bytes);
 void kw_emu_mbar_wait(kw_emu_thread *self, char *bar, int parity);
 void kw_emu_tensor_load(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]);
+void kw_emu_mbar_arrive_at(kw_emu_thread *self, char *bar, int rank);
+void kw_emu_tensor_share(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6], int blocks);
 void kw_emu_tensor_pixels(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6], const int offset[3]);
 void kw_emu_proxy_fence(kw_emu_thread *self);
 unsigned kw_emu_shared_address(kw_emu_thread *self, const void *at);
@@ -44,9 +46,13 @@ void kw_emu_store_left(kw_emu_machine *machine);
 /* --- emu_cluster.c --- */
 
 void kw_emu_cluster_barrier(kw_emu_thread *self);
+/* The block of this rank, which what is asked for reaches; NULL: a fault is told. */
+kw_emu_machine *kw_emu_cluster_peer(kw_emu_thread *self, int rank, const char *what, const void *place);
 void kw_emu_peer_write(kw_emu_thread *self, char *at, int rank, const unsigned words[4]);
 /* All threads of all blocks of a cluster are at the barrier: this one's go on. */
 void kw_emu_cluster_met(kw_emu_machine *machine);
+/* Then: what it knows of the others. */
+void kw_emu_cluster_know(kw_emu_machine *machine);
 
 /* --- emu_group.c --- */
 

@@ -272,10 +272,20 @@ static bool copy_when_idle(kw_emu_machine *m) {
     return kw_emu_bulk_next(m);
 }
 
+/* Some thread waits for what another block can do. */
+static bool peer_may_help(const kw_emu_machine *m) {
+    for (int t = 0; t < m->run->threads; t++) {
+        if (m->fiber[t].state == KW_EMU_AT_MBAR) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Nobody can run any more: all threads have ended, or wait for the blocks of the cluster, or they wait in vain. */
 static void check_all_ended(kw_emu_machine *m) {
-    if (m->at_cluster == m->run->threads) {
-        return;
+    if (m->at_cluster == m->run->threads || (m->run->cluster > 1 && peer_may_help(m))) {
+        return; /* emu_blocks.c goes on */
     }
     if (m->ended < m->run->threads) {
         kw_emu_report_deadlock(m);
@@ -323,6 +333,8 @@ void kw_emu_machine_begin(kw_emu_machine *m, int64_t block) {
     m->meetings = m->at_cluster = 0;
     m->visitor = -1;
     m->failed = false;
+    m->stirred = true;
+    memset(m->peer_known, 0, run->cluster > 1 ? sizeof m->peer_known : 0);
     for (int t = 0; t < run->threads; t++) {
         kw_emu_thread *head = thread_head(m, t);
         kw_emu_fiber *fiber = &m->fiber[t];
@@ -345,8 +357,22 @@ void kw_emu_machine_begin(kw_emu_machine *m, int64_t block) {
     begin_order(m);
 }
 
+static bool is_ready(const kw_emu_machine *m) {
+    for (int w = 0; w < m->waves; w++) {
+        if (m->wave[w].ready) {
+            return true;
+        }
+    }
+    return false;
+}
+
 bool kw_emu_machine_go_on(kw_emu_machine *m) {
-    kw_emu_resume(m);
+    m->stirred = false;
+    while (!is_ready(m) && copy_when_idle(m)) {
+    }
+    if (is_ready(m)) {
+        kw_emu_resume(m);
+    }
     return !m->failed;
 }
 
@@ -393,6 +419,8 @@ static kw_status open_machine(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .matrix_write = matrix_write,
                               .cluster_barrier = kw_emu_cluster_barrier,
                               .peer_write = kw_emu_peer_write,
+                              .mbar_arrive_at = kw_emu_mbar_arrive_at,
+                              .tensor_share = kw_emu_tensor_share,
                               .read = run->checks ? kw_emu_read : no_access,
                               .write = run->checks ? kw_emu_write : no_access};
     m->room = kw_emu_room_take(run->rooms, run->threads);

@@ -74,10 +74,15 @@ static void list_groups(const kw_emu_machine *m, int first, int last, char *text
     }
 }
 
+void kw_emu_say_deadlock(kw_emu_machine *m) {
+    int used = snprintf(m->fault, sizeof m->fault, "deadlock in block %lld: ", (long long)m->block);
+    list_groups(m, 0, m->run->threads, m->fault + used, sizeof m->fault - (size_t)used);
+}
+
 void kw_emu_report_deadlock(kw_emu_machine *m) {
-    char text[sizeof m->fault - 32];
-    list_groups(m, 0, m->run->threads, text, sizeof text);
-    kw_emu_fault(m, "deadlock in block %lld: %s", (long long)m->block, text);
+    kw_emu_say_deadlock(m);
+    m->failed = true; /* what is said stays */
+    kw_emu_fault(m, "deadlock");
 }
 
 /* The same line may stand in the machine code several times. */

@@ -6,6 +6,8 @@
 
 /* Nobody can go on and not all have ended. */
 void kw_emu_report_deadlock(kw_emu_machine *machine);
+/* The same from outside the block. */
+void kw_emu_say_deadlock(kw_emu_machine *machine);
 /* All threads stand at a barrier: a fault when lanes of one wave came to different ones. */
 void kw_emu_report_partial_barrier(kw_emu_machine *machine);
 /* All of so many threads from first on, those of a wave or of four, stand at a joint operation: a fault when it is not the same one. */

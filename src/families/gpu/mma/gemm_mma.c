@@ -156,6 +156,12 @@ static void describe_gemm_operands(const kw_mma *mma, const kw_problem *problem,
     launch->map[1] = operand_map(mma, problem, KW_W, mma->tile[1]);
 }
 
+/* Lines of an operand of the text that a copy brings: rows, or the depths of a step; of the second, a block's part. */
+static int32_t box_lines(const kw_mma *mma, int which, bool by_rows) {
+    int32_t lines = by_rows ? mma->tile[2] : mma->tile[which];
+    return which == 1 ? lines / kw_mma_pair(mma) : lines;
+}
+
 /* An operand whose rows are contiguous is copied in slabs of 64 rows and a step's depths. */
 static void describe_overlapped(const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
     kw_matrix y = kw_problem_matrix(problem, KW_Y);
@@ -163,8 +169,8 @@ static void describe_overlapped(const kw_mma *mma, const kw_problem *problem, kw
     const int64_t extent[3] = {y.length, y.lines, y.batch}, stride[2] = {y.line_step * bytes, map_batch_step(&y) * bytes};
     const int32_t box[3] = {KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1}; /* KW_PIECE of kernels/gpu/lib/overlap_layout.h */
     int turned = mma->epi == KW_EPI_TURNED;
-    launch->map[turned] = operand_map(mma, problem, KW_X, KW_GEMM_A_BY_ROWS(mma->layout) ? mma->tile[2] : mma->tile[turned]);
-    launch->map[1 - turned] = operand_map(mma, problem, KW_W, KW_GEMM_B_BY_ROWS(mma->layout) ? mma->tile[2] : mma->tile[1 - turned]);
+    launch->map[turned] = operand_map(mma, problem, KW_X, box_lines(mma, turned, KW_GEMM_A_BY_ROWS(mma->layout)));
+    launch->map[1 - turned] = operand_map(mma, problem, KW_W, box_lines(mma, 1 - turned, KW_GEMM_B_BY_ROWS(mma->layout)));
     if (kw_mma_aligns(mma)) {
         kw_mma_align_operands(mma, launch->map[0].extent[2] * launch->map[0].extent[1], launch->map[1].extent[2] * launch->map[1].extent[1],
                               launch);

@@ -114,11 +114,16 @@ int32_t kw_mma_cluster(const kw_mma *mma) {
     return mma->streamk == KW_STREAMK_CLUSTER ? mma->split_k : 1;
 }
 
+int32_t kw_mma_pair(const kw_mma *mma) {
+    return mma->streamk == KW_STREAMK_PAIR ? 2 : mma->streamk == KW_STREAMK_QUAD ? 4 : 1;
+}
+
 bool kw_mma_cuts_piece(const kw_mma *mma) {
     enum { PIECE = 64 };
-    bool gemm = mma->op == KW_GEMM && mma->tile[1] > PIECE;
+    bool gemm = mma->op == KW_GEMM;
     bool image = mma->op == KW_CONV_FWD || (mma->op == KW_CONV_BWD_DATA && mma->tile[1] > PIECE);
-    bool plain = mma->bytes == 2 && mma->vec[0] == 8 && mma->epi == KW_EPI_CSHUFFLE && mma->merge == 1 && mma->spec == KW_SPEC_DEFAULT;
+    bool runs = mma->bytes * mma->vec[0] == 16 && (mma->bytes == 2 || (gemm && mma->bytes == 1));
+    bool plain = runs && mma->epi == KW_EPI_CSHUFFLE && mma->merge == 1 && mma->spec == KW_SPEC_DEFAULT;
     return plain && (gemm || image) && kw_mma_overlaps(mma) && mma->tile[1] % PIECE != 0;
 }
 

@@ -31,7 +31,9 @@
     X(SPEC_FILTER1X1_STRIDE1_PAD0, "filter1x1_stride1_pad0")                                                                               \
     X(SPEC_FILTER3X3, "filter3x3")                                                                                                         \
     X(SPEC_STRIDE1, "stride1")
-#define KW_STREAMKS(X) X(STREAMK_OFF, "off") X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear") X(STREAMK_CLUSTER, "cluster")
+#define KW_STREAMKS(X)                                                                                                                     \
+    X(STREAMK_OFF, "off")                                                                                                                  \
+    X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear") X(STREAMK_CLUSTER, "cluster") X(STREAMK_PAIR, "pair") X(STREAMK_QUAD, "quad")
 
 #define KW_LAYOUTS(X) X(LAYOUT_RCR, "rcr") X(LAYOUT_RRR, "rrr") X(LAYOUT_CRR, "crr") X(LAYOUT_CCR, "ccr")
 
@@ -153,6 +155,8 @@ bool kw_mma_shares_instruction(const kw_mma *mma);
 bool kw_mma_overlaps(const kw_mma *mma);
 /* Blocks that share a tile's depth and each other's shared memory (streamk=cluster); 1: none do. */
 int32_t kw_mma_cluster(const kw_mma *mma);
+/* Blocks that bring the second operand together (streamk=pair, quad); 1: each its own. */
+int32_t kw_mma_pair(const kw_mma *mma);
 /* Whether a tile has the last columns of its result in a piece that is not full, which threads store where a tile stands beside it. */
 bool kw_mma_cuts_piece(const kw_mma *mma);
 /* Whether blocks take an equal share of all steps each: streamk=tree or linear. */

@@ -101,7 +101,8 @@ static division division_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t 
 /* Whether a tile's second operand stays in a block's stages, and in how many: where blocks have several tiles of one column each, in hardly
  * more rounds than before, and the steps of a tile fit. blocks: becomes as many as columns have alike. */
 static int64_t places_kept(const kw_mma *mma, const kw_mma_grid *grid, int64_t *blocks) {
-    bool able = kw_mma_overlaps(mma) && mma->persistent && mma->op != KW_CONV_BWD_WEIGHT && !kw_mma_planes(mma) && !mma->row_groups;
+    bool able = kw_mma_overlaps(mma) && mma->persistent && kw_mma_pair(mma) == 1 && mma->op != KW_CONV_BWD_WEIGHT && !kw_mma_planes(mma) &&
+                !mma->row_groups;
     if (!able || grid->batches != 1 || grid->uneven || grid->steps < 1 || grid->steps > mma->stages || *blocks < grid->tile_cols) {
         return 0;
     }
@@ -123,8 +124,8 @@ static void launch_parts(const kw_mma *mma, const kw_mma_grid *grid, const kw_ta
     work->units = d.whole + (work->units - d.whole) * d.splits;
     work->elements = d.elements;
     work->to_workspace = workspace ? 1 + d.whole : 0;
-    launch->cluster[0] = clusters ? kw_mma_cluster(mma) : 0;
-    launch->stage[0].units = mma->persistent ? kw_min(resident, work->units) : work->units;
+    launch->cluster[0] = clusters ? kw_mma_cluster(mma) : kw_mma_pair(mma) > 1 ? kw_mma_pair(mma) : 0;
+    launch->stage[0].units = (mma->persistent ? kw_min(resident, work->units) : work->units) * kw_mma_pair(mma);
     work->places = d.splits > 1 || workspace ? 0 : places_kept(mma, grid, &launch->stage[0].units);
     if (workspace) {
         launch->stages = 2;
@@ -205,8 +206,12 @@ static void count_copies(const kw_mma *mma, double steps, kw_launch *launch) {
 
 void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *target, kw_launch *launch) {
     assert(kw_mma_grid_is_counted(grid)); /* a rule of both families */
+    kw_mma_grid pairs = *grid;            /* rows of tiles in pairs, blocks too */
+    pairs.tile_rows = kw_ceil_div(pairs.tile_rows, kw_mma_pair(mma));
+    grid = &pairs;
     int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, lanes = kw_max(1, target->lanes);
-    int64_t resident = kw_max(1, target->units) * blocks_held(mma, target);
+    int64_t units = kw_mma_pair(mma) > 2 ? target->units - target->units / 16 : target->units; /* clusters of four leave some over */
+    int64_t resident = kw_max(1, kw_max(1, units) * blocks_held(mma, target) / kw_mma_pair(mma));
     *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(mma) * (int32_t)lanes}}};
     launch->early[0] = launch->early[1] = kw_gpu_arch_has(mma->arch, KW_GPU_tma);
     *kw_launch_params(launch, kw_work_params) =

@@ -31,6 +31,7 @@
 #define KW_SCHED mma->sched
 #define KW_SPLIT_K mma->split_k
 #define KW_STAGES mma->stages
+#define KW_STREAMK mma->streamk
 #define KW_WAVE_GROUPS mma->wave_groups
 #define KW_WAVE mma->lanes
 #define KW_NVIDIA kw_gpu_arch_has(mma->arch, KW_GPU_mma)

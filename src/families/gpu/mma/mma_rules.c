@@ -109,9 +109,17 @@ static bool overlap_waves(const kw_rule_case *c) {
     return !kw_mma_overlaps(mma) || (mma->wave[0] == rows && mma->wave[1] == 1 && mma->wave[2] == 1 && mma->inst[1] == mma->tile[1]);
 }
 
+/* Each brings whole groups of 8 rows, or depths. */
+static bool pair_blocks(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    int32_t blocks = kw_mma_pair(mma);
+    return blocks == 1 || (kw_mma_overlaps(mma) && mma->op == KW_GEMM && mma->vec[0] > 1 && mma->tile[1] % (8 * blocks) == 0);
+}
+
 static bool overlap_blocks(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    bool stays = mma->persistent && mma->streamk == KW_STREAMK_OFF, meets = !mma->persistent && mma->streamk == KW_STREAMK_CLUSTER;
+    bool stays = mma->persistent && (mma->streamk == KW_STREAMK_OFF || kw_mma_pair(mma) > 1),
+         meets = !mma->persistent && mma->streamk == KW_STREAMK_CLUSTER;
     return !kw_mma_overlaps(mma) || ((stays || meets) && mma->sched == KW_SCHED_INTRAWAVE && !mma->preshuffle);
 }
 
@@ -244,6 +252,11 @@ const kw_rule kw_mma_valid_rules[] = {
      "with pipe=cooperative and pingpong blocks stay (persistent=1, streamk=off) or meet in clusters (persistent=0, streamk=cluster); "
      "sched=intrawave, preshuffle=0",
      overlap_blocks},
+    {"pair_blocks",
+     "streamk=pair and quad are for gemm with pipe=cooperative and pingpong and runs of 16 bytes; 8 rows times the blocks, 2 or 4, divide "
+     "the "
+     "columns of the instruction",
+     pair_blocks},
     {"cluster_blocks",
      "streamk=cluster is for pipe=cooperative and pingpong with results from the registers (epi=default or turned), runs of 16 bytes and "
      "spec=default; "
