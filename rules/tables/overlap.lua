@@ -88,20 +88,18 @@ local thin = {
 
 -- Few columns whose depth is contiguous beside many rows, and few rows beside many columns (turned).
 local tall = {
-    default = {
-        { "cooperative", "256x16x64", 6 }, { "cooperative", "256x32x64", 5 }, { "cooperative", "256x48x64", 5 }, { "cooperative", "256x80x64", 5 },
-        { "cooperative", "256x96x64", 4 }, { "cooperative", "256x112x64", 4 }, { "pingpong", "128x48x64", 8 }, { "pingpong", "128x80x64", 7 },
-        { "pingpong", "128x112x64", 6 },
-    },
-    turned = {
-        { "cooperative", "16x256x64", 6 }, { "cooperative", "32x256x64", 6 }, { "cooperative", "48x256x64", 5 }, { "cooperative", "80x256x64", 5 },
-        { "cooperative", "96x256x64", 5 }, { "cooperative", "112x256x64", 4 },
-    },
+    default = { { "cooperative", "256x16x64", 6 }, { "cooperative", "256x48x64", 5 }, { "cooperative", "256x96x64", 4 } },
+    turned = { { "cooperative", "32x256x64", 6 }, { "cooperative", "96x256x64", 5 } },
 }
 
--- Blocks that bring the second operand together, each a part for all: where its columns are contiguous.
+-- Blocks that bring the second operand together, each a part for all: where its columns are contiguous, where its depth is, and turned.
 local shared = {
-    { "cooperative", "128x128x64", 6, "pair" }, { "pingpong", "64x256x64", 5, "pair" }, { "cooperative", "256x128x64", 4, "pair" },
+    slabs = {
+        { "cooperative", "128x128x64", 6, "pair" }, { "pingpong", "64x256x64", 5, "pair" }, { "cooperative", "128x64x64", 8, "quad" },
+        { "pingpong", "128x64x64", 8, "quad" }, { "cooperative", "256x64x64", 5, "quad" },
+    },
+    lines = { { "cooperative", "128x64x64", 4, "quad" } },
+    turned = { { "cooperative", "64x128x64", 8, "quad" } },
 }
 
 -- The depth divided among blocks of a cluster: pipeline, tile, tiles in shared memory (even with pingpong), parts of the depth. Products of
@@ -169,10 +167,10 @@ local function thin_points(list, epi)
     return out
 end
 
-local function shared_points()
-    local out = points(shared, 0)
+local function shared_points(list, epi)
+    local out = epi and thin_points(list, epi) or points(list, 0)
     for i, p in ipairs(out) do
-        p.streamk = shared[i][4]
+        p.streamk = list[i][4]
     end
     return out
 end
@@ -242,7 +240,9 @@ local function products(width, meets)
         local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points(thin.turned, "turned"), thin_points(thin.default, "default") }
         local slabs = layout == "rrr" or layout == "crr"
         lists[#lists + 1] = points(between[slabs and "slabs" or "lines"], 0)
-        lists[#lists + 1] = slabs and shared_points() or points(tall.default, 0)
+        lists[#lists + 1] = shared_points(shared[slabs and "slabs" or "lines"])
+        lists[#lists + 1] = shared_points(shared.turned, "turned")
+        lists[#lists + 1] = slabs and {} or points(tall.default, 0)
         lists[#lists + 1] = (layout == "rcr" or layout == "rrr") and thin_points(tall.turned, "turned") or {}
         lists[#lists + 1] = meeting_points(meets and meeting.turned or meeting.few, "turned")
         if meets then
