@@ -411,6 +411,15 @@ KW_INLINE float kw_beta_read(kw_vf beta, float t) {
 #define KW_OF_ROW(type, number) kw_one_##type(at.args->extra[number], at.row)
 #define KW_ALONG_ELEMENTS(type, number) kw_lanes_##type(at.args->extra[number], element, at.lanes)
 
+/* What a vector has side by side, and what changes from one to the next: the channels of a pixel, or where a text says
+ * KW_LANES_ARE_PIXELS the pixels of a channel. Such a text counts pixels as a place's channel, and channels as its row. */
+#if defined(KW_LANES_ARE_PIXELS) && KW_LANES_ARE_PIXELS
+#define KW_CHANNEL_AND_ROW(along, across) across, along
+#else
+#define KW_CHANNEL_AND_ROW(along, across) along, across
+#endif
+#define KW_TILE_STEPS(...) KW_EPILOGUE_STEPS(__VA_ARGS__) /* of which one argument is two */
+
 /* Sums as they come: of int8 they are whole numbers of 32 bits, unless they were formed in fp32. */
 #if !KW_W_ZERO
 KW_INLINE kw_vf kw_sums(kw_vf v) { return KW_STORAGE == 3 && KW_MATH != 0 ? kw_from_int32((kw_vi)v) : v; }
@@ -470,7 +479,7 @@ KW_INLINE kw_vf kw_result_of(const kw_tables *tables, const void *p, kw_vf v, kw
     kw_i64 element __attribute__((unused)) = kw_place_element(at, p);
     (void)tables;
     v = kw_sums_of_channels(v, at);
-    KW_EPILOGUE_STEPS(v, KW_STEP_FUNCTION, KW_ONE_VALUE, KW_ALONG_CHANNELS, KW_OF_ROW, KW_ALONG_ELEMENTS)
+    KW_TILE_STEPS(v, KW_STEP_FUNCTION, KW_ONE_VALUE, KW_CHANNEL_AND_ROW(KW_ALONG_CHANNELS, KW_OF_ROW), KW_ALONG_ELEMENTS)
     return v;
 }
 KW_INLINE kw_vf kw_pixels_of(const kw_tables *tables, const void *p, kw_vf v, kw_place at) {
@@ -509,7 +518,7 @@ KW_INLINE kw_held kw_held_of(kw_place at) {
     kw_vf v = {0};
     at.lanes = (kw_lanes){0, KW_LANES};
     held.result = at.result;
-    KW_EPILOGUE_STEPS(v, KW_HOLD_FUNCTION, KW_HOLD_ONE, KW_HOLD_CHANNELS, KW_HOLD_ROW, KW_HOLD_ELEMENTS)
+    KW_TILE_STEPS(v, KW_HOLD_FUNCTION, KW_HOLD_ONE, KW_CHANNEL_AND_ROW(KW_HOLD_CHANNELS, KW_HOLD_ROW), KW_HOLD_ELEMENTS)
     (void)v;
     return held;
 }
@@ -524,7 +533,7 @@ KW_INLINE void kw_result_held(const kw_tables *tables, const kw_held *held, void
     (void)tables, (void)held;
     at.lanes = (kw_lanes){0, KW_LANES};
     v = kw_sums_of_channels(v, at);
-    KW_EPILOGUE_STEPS(v, KW_STEP_FUNCTION, KW_HELD_VECTOR, KW_HELD_VECTOR, KW_HELD_ROW, KW_HELD_ELEMENTS)
+    KW_TILE_STEPS(v, KW_STEP_FUNCTION, KW_HELD_VECTOR, KW_CHANNEL_AND_ROW(KW_HELD_VECTOR, KW_HELD_ROW), KW_HELD_ELEMENTS)
     kw_put_rounded(p, kw_round_out(v), at.lanes);
 }
 KW_INLINE void kw_result_x(void *p, kw_vf v, kw_place at) {

@@ -31,7 +31,7 @@ typedef struct checker {
     kw_jit jit;
     bool can_compile;
     uint64_t seed, random;
-    size_t kernels, mixed, shifted, pairs, mistrusted, in_place, failures;
+    size_t kernels, mixed, shifted, first, pairs, mistrusted, in_place, failures;
 } checker;
 
 static int set_up(void **state) {
@@ -169,6 +169,23 @@ static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_
     return e;
 }
 
+/* Leaves out what channels-first tensors cannot have (rule first_channels). */
+static void keep_channels(kw_epilogue *e) {
+    int32_t kept = 0;
+    for (int32_t i = 0; i < e->count; i++) {
+        kw_extra_shape shape = kw_epilogue_info_of(e->step[i].op)->shape;
+        bool of_w = e->step[i].op == KW_EPILOGUE_ZERO_W || e->step[i].op == KW_EPILOGUE_ZERO_W_CHANNEL;
+        bool goes = shape == KW_EXTRA_ALL || shape == KW_EXTRA_ROW || of_w || e->step[i].op == KW_EPILOGUE_BETA;
+        if (!goes) {
+            e->step[kept++] = e->step[i];
+        }
+    }
+    for (int32_t i = kept; i < e->count; i++) {
+        e->step[i] = (kw_epilogue_step){0};
+    }
+    e->count = kept;
+}
+
 /* --- on awkward sizes --- */
 
 static const char *const gemm_lines[] = {
@@ -197,6 +214,8 @@ static const char *const conv_lines[] = {
     "n2 g3 c12 k12 i6x5 f3x3 p1",
     "n1 g32 c32 k32 i15x16 f3x3 p2 d2",
     "n1 c5 k7 i13 f3 p1",
+    "n3 g2 c64 k64 i7x6 f3x3 p1", /* channels first, by three threads: turns of some of the groups */
+    "n3 g64 c64 k64 i7x6 f3x3 p1",
     "n1 c4 k9 i3x5x4 f3x3x3 p1",
     "n1 c8 k8 i3x3 f3x3 p4",
 };
@@ -283,6 +302,10 @@ static int check_lines(checker *c, const subject *s) {
         snprintf(text, sizeof text, "%s %s %s%s%s", kw_op_name(s->config.op), kw_dtype_name(s->config.dtype), lines[(first + i) % count],
                  s->config.wants.mixed ? " x=uint8" : "", words);
         assert_ok(kw_problem_parse(&problem, text, &err), &err);
+        if (s->config.wants.first) {
+            problem.layout = KW_CHANNELS_FIRST;
+            kw_problem_print(text, sizeof text, &problem);
+        }
         if (!kw_config_fits(&s->config, &problem, c->backend->target(c->device[d]), NULL)) {
             check_pair(c, s, &problem, text, d);
             met++;
@@ -303,7 +326,12 @@ static void check_config(checker *c, const kw_config *config, int draws) {
             config->family->quantized && config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && kw_random_below(&c->random, 2);
         s.config.wants.x_dtype = s.config.wants.mixed ? KW_UINT8 : KW_FP32;
         s.config.wants.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.wants.mixed);
+        s.config.wants.first = config->family->first_text && kw_random_below(&c->random, 2);
+        if (s.config.wants.first) {
+            keep_channels(&s.config.wants.epilogue);
+        }
         c->mixed += s.config.wants.mixed;
+        c->first += s.config.wants.first;
         c->shifted += kw_epilogue_zero_x(&s.config.wants.epilogue) != NULL;
         kw_error err = {0};
         assert_ok(kw_config_check(&s.config, &err), &err);
@@ -339,12 +367,13 @@ static void epilogues_are_right_in_every_family(void **state) {
         }
         kw_catalog_drop(&catalog);
     }
-    print_message("%zu kernels of %zu and %zu families, %zu of them with x=uint8, %zu with a zero point of x; %zu pairs of kernel and "
+    print_message("%zu kernels of %zu and %zu families, %zu of them with x=uint8, %zu with a zero point of x, %zu of channels-first "
+                  "tensors; %zu pairs of kernel and "
                   "problem, of %zu of them few values say anything, %zu besides with the result as a step's tensor, %zu wrong\n",
-                  c->kernels, families[0], families[1], c->mixed, c->shifted, c->pairs, c->mistrusted, c->in_place, c->failures);
+                  c->kernels, families[0], families[1], c->mixed, c->shifted, c->first, c->pairs, c->mistrusted, c->in_place, c->failures);
     assert_int_equal(c->failures, 0);
     assert_true(c->kernels > 0);
-    assert_true(getenv("KW_CHECK_FILTER") || (families[1] >= 5 && c->in_place > 0 && c->mixed > 0 && c->shifted > 0));
+    assert_true(getenv("KW_CHECK_FILTER") || (families[1] >= 5 && c->in_place > 0 && c->mixed > 0 && c->shifted > 0 && c->first > 0));
 }
 
 /* --- activations --- */

@@ -16,6 +16,8 @@
  * own have as much to do as each other however unequal the groups are. */
 #include "cpu/gemm/args.h"
 #define KW_KERNEL_PARAMS kw_gemm_params
+/* planes.h is the text, with stages of its own. */
+#define KW_LANES_ARE_PIXELS (KW_CHANNELS_FIRST && KW_STORAGE != 3 && KW_MATH != 3)
 #include "kw_config.h"
 
 #define KW_TILE_HALF KW_DP
@@ -271,7 +273,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
 }
 static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) { multiply_rows(a, begin, end, memory); }
 #include "cpu/lib/reorder.h"
-#elif KW_POINTWISE && KW_CHANNELS_FIRST
+#elif KW_LANES_ARE_PIXELS
 #include "cpu/gemm/planes.h"
 
 void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {

@@ -2,6 +2,8 @@
  * filters whose values are spread: C[channels, pixels] = A[channels, depth] B[depth, pixels], where A is the filters, packed once as the
  * rows of a tile, and B the tensor that is read.
  *
+ * Places of results have pixels for channels and channels for rows (KW_LANES_ARE_PIXELS).
+ *
  * Pixels are counted over all images and cut into panels of KW_BLOCK. A unit is a group, some panels, which are copied (in the element type
  * of the tile, or as pairs), and part of the rows. A panel may reach from one image into the next ones: its runs are what it has of each. */
 
@@ -170,6 +172,7 @@ static void multiply_row(const kw_kernel_args *a, const plane_product *p, const 
         job.w = copies + i * KW_PLANE_PANEL_BYTES(p->steps, KW_BLOCK);
         job.out = whole ? row + run->image * image + run->pixel * KW_OUT_BYTES : held;
         job.out_pixel = whole ? plane : KW_BLOCK * KW_OUT_BYTES;
+        job.at = kw_place_steps(kw_place_at(a, p->to, run->image * p->pixels + run->pixel, group * p->rows + tile * KW_TILE_COLS), 1, 0);
         kw_tile(&job);
         for (kw_i64 m = 0; m < job.cols && !whole; m++) {
             for (const plane_run *r = run; r < end; r++)

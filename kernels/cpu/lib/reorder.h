@@ -71,6 +71,21 @@ static void kw_turn_filters(const kw_kernel_args *a, char *to, const char *from,
 
 /* --- turns --- */
 
+/* A turn's channels are counted from its first group on: an epilogue's values of channels begin there, too. Others but
+ * single values rule first_channels refuses. */
+#if KW_EPILOGUE
+#define KW_TURN_FUNCTION(name) KW_TURN_STEP
+#define KW_TURN_STEP(v, ...) (v)
+#define KW_TURN_NOTHING(type, number) 0
+#define KW_TURN_CHANNELS(type, number) (part->extra[number] += channel * KW_BYTES_OF_##type, 0)
+static void kw_turn_extras(kw_kernel_args *part, kw_i64 channel) {
+    float v = 0;
+    (void)part, (void)channel;
+    KW_EPILOGUE_STEPS(v, KW_TURN_FUNCTION, KW_TURN_NOTHING, KW_TURN_CHANNELS, KW_TURN_NOTHING, KW_TURN_NOTHING)
+    (void)v;
+}
+#endif
+
 static char *kw_turned_weights(const kw_kernel_args *a) { return a->reorder.w_at < 0 ? a->w : a->packed + a->reorder.w_at; }
 
 static void kw_pack_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
@@ -101,6 +116,9 @@ static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char
         part.y = memory + r->y_at;
         part.shared = memory + r->shared_at;
         part.packed = a->packed + block * r->packed;
+#if KW_EPILOGUE
+        kw_turn_extras(&part, group * (KW_BACKWARD ? a->c : a->k));
+#endif
         if (KW_GRADIENT) part.w = r->w_at < 0 ? a->w + block * w_bytes : memory + r->w_at;
         for (kw_i64 i = 0; i < r->images; i++) {
             kw_reordered x = kw_reordered_x(a, part.x + i * x_bytes, image + i, group, r->groups);

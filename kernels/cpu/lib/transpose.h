@@ -58,7 +58,7 @@
 #define KW_ROW_PAIRS_OF(i)                                                                                                                 \
     kw_vu v##i = __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i) * from_row), kw_vu) |                                           \
                  __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i + 1) * from_row), kw_vu) << 16;
-#if KW_BYTES == 1
+#if KW_BYTES == 1 || KW_OUT_BYTES == 1
 typedef unsigned char kw_vc_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
 /* gcc 12 would widen the bytes piece by piece. */
 KW_INLINE kw_vu kw_widen_bytes(const char *p) {
@@ -142,12 +142,15 @@ static __attribute__((noinline, unused)) void kw_transpose_2(char *to, kw_i64 to
 }
 #endif
 
-#if KW_BYTES == 1
+#if KW_BYTES == 1 || KW_OUT_BYTES == 1
 static __attribute__((noinline, unused)) void kw_transpose_1(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
     KW_EACH_WORD(KW_ROW_QUADS);
     KW_TURN;
     KW_EACH_WORD(KW_PUT_COLUMN);
 }
+#endif
+
+#if KW_BYTES == 1
 #define kw_transpose_own kw_transpose_1
 #elif KW_BYTES == 2
 #define kw_transpose_own kw_transpose_2
@@ -155,7 +158,9 @@ static __attribute__((noinline, unused)) void kw_transpose_1(char *to, kw_i64 to
 #define kw_transpose_own kw_transpose_4
 #endif
 
-#if KW_OUT_BYTES == 2
+#if KW_OUT_BYTES == 1
+#define kw_transpose_result kw_transpose_1
+#elif KW_OUT_BYTES == 2
 #define kw_transpose_result kw_transpose_2
 #else
 #define kw_transpose_result kw_transpose_4

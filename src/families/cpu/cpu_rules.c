@@ -9,8 +9,16 @@
 enum { SPARE_PIXELS = 128, SPARE_CHANNELS = 128 };
 #define MOST_ELEMENTS 281474976710656.0 /* 2^48: 1 PiB of fp32, for each of 2^10 threads */
 
-static bool first_is_bare(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_LAST || kw_epilogue_is_bare_on_cpu(&c->problem->epilogue);
+/* Elements are stored in another order than in memory, or in a copy. What is the same
+ * for a whole channel is not moved by that; the rest would have to be turned as well. */
+static bool first_has_channels(const kw_rule_case *c) {
+    const kw_epilogue *epilogue = &c->problem->epilogue;
+    bool good = kw_epilogue_zero_w(epilogue) < 0;
+    for (int32_t i = 0; i < epilogue->count; i++) {
+        kw_extra_shape shape = kw_epilogue_info_of(epilogue->step[i].op)->shape;
+        good &= shape != KW_EXTRA_ALL && shape != KW_EXTRA_ROW;
+    }
+    return good || c->problem->layout == KW_CHANNELS_LAST;
 }
 
 static bool walks_are_few(const kw_rule_case *c) {
@@ -50,7 +58,8 @@ static bool conv_sizes_are_counted(const kw_rule_case *r) {
 }
 
 const kw_rule kw_cpu_conv_rules[] = {
-    {"first_bare", "channels-first tensors have no epilogue; take channels last", first_is_bare},
+    {"first_channels", "of channels-first tensors a step has one value, or one a channel, and w no zero point; take channels last",
+     first_has_channels},
     {"few_phases", "a stride has too many phases: more than 4096 in all, or with the filter's taps more than 2^20", walks_are_few},
     {"extents_counted", "an extent with its padding, the dilated filter and 128 strides is at most 2^30, a filter 2^20",
      conv_extents_are_counted},
