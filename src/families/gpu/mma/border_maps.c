@@ -54,7 +54,9 @@ bool kw_mma_border_fits(const kw_mma *mma, const kw_problem *problem) {
         positions = kw_mul(positions, l.pitch, &good);
         good &= l.low >= -limit && l.low < limit && high >= -limit && high < limit;
     }
-    few &= d->filter[0] * d->filter[1] * d->filter[2] <= KW_BORDER_TAPS_MAX;
+    int64_t taps = d->filter[0] * d->filter[1] * d->filter[2];
+    few &= taps <= KW_BORDER_TAPS_MAX;
+    good &= taps >= 2; /* of one tap the two blocks of channels under way would be given back by a third, which waits for them */
     return good && few && positions <= INT32_MAX / 2 && boxes_of(mma, problem, &box) * box <= kw_mma_border_rows(mma);
 }
 

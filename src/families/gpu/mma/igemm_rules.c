@@ -86,11 +86,11 @@ static bool border_pipe(const kw_rule_case *c) {
     return mma->spec != KW_SPEC_STRIDE1 || (kw_mma_overlaps(mma) && !is_bwd_weight(mma) && plain && mma->tile[1] % PIECE == 0);
 }
 
-/* Some more than the tile itself. */
+/* Some more than the tile itself; and two steps are under way while a third is waited for. */
 static bool border_rows(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    enum { LEAST = 16 };
-    return !kw_mma_has_border(mma) || kw_mma_border_rows(mma) >= mma->tile[0] + LEAST;
+    enum { LEAST = 16, STAGES_MIN = 3 };
+    return !kw_mma_has_border(mma) || (kw_mma_border_rows(mma) >= mma->tile[0] + LEAST && mma->stages >= STAGES_MIN);
 }
 
 const kw_rule kw_igemm_valid_rules[] = {
@@ -119,7 +119,8 @@ const kw_rule kw_igemm_valid_rules[] = {
      "merge=1 "
      "and tile_n a multiple of 64",
      border_pipe},
-    {"border_rows", "with spec=stride1 the stages must leave room for twice the tile's rows of 128 bytes, and 16 more", border_rows},
+    {"border_rows", "with spec=stride1 there are 3 stages or more, which leave room for twice the tile's rows of 128 bytes, and 16 more",
+     border_rows},
     {"overlap_merge",
      "pipe=cooperative and pingpong merge 2, 4 or 8 groups, of 64 channels together: with 16-bit types, vectors of 8, spec=default and "
      "streamk=off, tile_n=64 (conv_bwd_weight: tile_m=64)",
