@@ -34,7 +34,7 @@ kw_family(conv.gemm_col2im cpu/conv_gemm_col2im.c cpu/col2im/args.h cpu/col2im/c
 kw_family(gemm.tiled cpu/gemm_tiled.c cpu/gemm/args.h cpu/gemm/gemm.c)
 kw_family(gemm.dot cpu/gemm_dot.c cpu/dot/args.h cpu/dot/dot.c)
 kw_family(conv.depthwise cpu/conv_grouped.c cpu/grouped/args.h cpu/grouped/grouped.h cpu/grouped/grouped_indirection.h cpu/grouped/grouped_result.h cpu/grouped/grouped.c)
-kw_family(conv.depthwise_planes cpu/conv_depthwise_planes.c cpu/planes/args.h cpu/planes/planes.c)
+kw_family(conv.depthwise_planes cpu/conv_depthwise_planes.c cpu/planes/args.h cpu/planes/planes.c cpu/lib/plane_steps.h)
 kw_family(conv.depthwise_rows cpu/conv_depthwise_rows.c cpu/rows/args.h cpu/rows/rows.c)
 kw_family(conv.merged cpu/conv_grouped.c)
 kw_family(conv.depthwise_weight cpu/conv_grouped.c cpu/grouped/grouped_weight.c)

@@ -169,6 +169,11 @@ static kw_epilogue draw_epilogue(checker *c, kw_op op, kw_dtype dtype, bool may_
     return e;
 }
 
+/* Has one text, for channels-first tensors. */
+static bool knows_first_alone(const kw_family *family) {
+    return !strcmp(family->name, "conv.depthwise_planes") || !strcmp(family->name, "conv.depthwise_rows");
+}
+
 /* Leaves out what channels-first tensors cannot have (rule first_channels). */
 static void keep_channels(kw_epilogue *e) {
     int32_t kept = 0;
@@ -184,6 +189,15 @@ static void keep_channels(kw_epilogue *e) {
         e->step[i] = (kw_epilogue_step){0};
     }
     e->count = kept;
+}
+
+/* Leaves out another type of the result, and its zero point, the last step. */
+static void keep_type(kw_epilogue *e) {
+    e->converts = false;
+    e->output = KW_FP32;
+    if (e->count && e->step[e->count - 1].op == KW_EPILOGUE_ZERO_Y) {
+        e->step[--e->count] = (kw_epilogue_step){0};
+    }
 }
 
 /* --- on awkward sizes --- */
@@ -216,6 +230,7 @@ static const char *const conv_lines[] = {
     "n1 c5 k7 i13 f3 p1",
     "n3 g2 c64 k64 i7x6 f3x3 p1", /* channels first, by three threads: turns of some of the groups */
     "n3 g64 c64 k64 i7x6 f3x3 p1",
+    "n2 g17 c17 k17 i7x7 f3x3 p1", /* depthwise, small and square */
     "n1 c4 k9 i3x5x4 f3x3x3 p1",
     "n1 c8 k8 i3x3 f3x3 p4",
 };
@@ -302,7 +317,7 @@ static int check_lines(checker *c, const subject *s) {
         snprintf(text, sizeof text, "%s %s %s%s%s", kw_op_name(s->config.op), kw_dtype_name(s->config.dtype), lines[(first + i) % count],
                  s->config.wants.mixed ? " x=uint8" : "", words);
         assert_ok(kw_problem_parse(&problem, text, &err), &err);
-        if (s->config.wants.first) {
+        if (s->config.wants.first || knows_first_alone(s->config.family)) {
             problem.layout = KW_CHANNELS_FIRST;
             kw_problem_print(text, sizeof text, &problem);
         }
@@ -327,11 +342,14 @@ static void check_config(checker *c, const kw_config *config, int draws) {
         s.config.wants.x_dtype = s.config.wants.mixed ? KW_UINT8 : KW_FP32;
         s.config.wants.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.wants.mixed);
         s.config.wants.first = config->family->first_text && kw_random_below(&c->random, 2);
-        if (s.config.wants.first) {
+        if (s.config.wants.first || knows_first_alone(config->family)) {
             keep_channels(&s.config.wants.epilogue);
         }
+        if (knows_first_alone(config->family)) { /* rule result_type */
+            keep_type(&s.config.wants.epilogue);
+        }
         c->mixed += s.config.wants.mixed;
-        c->first += s.config.wants.first;
+        c->first += s.config.wants.first || knows_first_alone(config->family);
         c->shifted += kw_epilogue_zero_x(&s.config.wants.epilogue) != NULL;
         kw_error err = {0};
         assert_ok(kw_config_check(&s.config, &err), &err);

@@ -20,6 +20,7 @@
 #include "cpu/planes/args.h"
 #define KW_KERNEL_PARAMS kw_planes_params
 #include "kw_config.h"
+#include "cpu/lib/plane_steps.h"
 
 #define KW_VECTOR (4 * KW_LANES)
 /* Pixels of a load, of a vector's results; each plane has its share of them. */
@@ -56,6 +57,7 @@ typedef struct strip {
     kw_i64 row, to_row;         /* bytes */
     kw_i64 above, height, rows; /* rows of padding, of the source, of the result */
     kw_i64 planes;              /* that exist */
+    kw_plane_steps steps;
 } strip;
 
 static kw_i64 ceil_div(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
@@ -166,6 +168,7 @@ KW_INLINE void put_results(const strip *s, char *p, int vector, kw_vf even, kw_v
 #if KW_RESULTS == 2 * KW_LANES
     typedef kw_u16 words __attribute__((vector_size(4 * KW_LANES)));
     words both;
+    even = kw_plane_result(&s->steps, even), odd = kw_plane_result(&s->steps, odd);
     __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(even), "v"(odd));
     both = __builtin_shufflevector(both, both, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28,
                                    13, 29, 14, 30, 15, 31);
@@ -173,7 +176,7 @@ KW_INLINE void put_results(const strip *s, char *p, int vector, kw_vf even, kw_v
         if (i < s->planes) __asm__("vmovdqu16 %1, %0%{%2%}" : "+m"(*(kw_vf_u *)(p + s->to_far[i])) : "v"(both), "Yk"(mask[i]));
     }
 #else
-    kw_vf v = KW_PARTS == 2 ? even + odd : even;
+    kw_vf v = kw_plane_result(&s->steps, KW_PARTS == 2 ? even + odd : even);
 #if KW_BYTES == 2
     kw_vh h;
     kw_store_x(&h, v);
@@ -262,6 +265,7 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         kw_i64 group = unit % blocks * KW_PLANES, first = unit / blocks * a->groups + group;
         const char *from = SRC(a) + first * plane - pad[2] * KW_BYTES;
         s.planes = kw_min(KW_PLANES, a->groups - group);
+        kw_plane_steps_at(&s.steps, a, group);
         s.weights = a->packed + unit % blocks * KW_WEIGHTS * (KW_PLANES > 1 ? KW_VECTOR : 4);
         for (int i = 0; i < KW_PLANES; i++) { /* a plane that does not exist is the first once more */
             s.far[i] = (i < s.planes ? i : 0) * plane;

@@ -18,6 +18,7 @@
 #include "cpu/rows/args.h"
 #define KW_KERNEL_PARAMS kw_rows_params
 #include "kw_config.h"
+#include "cpu/lib/plane_steps.h"
 
 #define KW_VECTOR (4 * KW_LANES)
 #define KW_WORDS (KW_STORAGE == 1 && (KW_DP || KW_STRIDE == 2)) /* what is picked is pairs of pixels */
@@ -47,6 +48,7 @@
 typedef struct unit {
     const char *from[KW_PLANES], *weights, *indexes; /* a plane, less what is beside it in half a register */
     char *to[KW_PLANES];
+    kw_plane_steps steps;
 } unit;
 
 /* Which pixel of the row's vectors each lane of a load meets; the share's last lane, which is zero, where there is none. */
@@ -206,10 +208,8 @@ KW_INLINE results results_of_one(kw_vf v) {
     kw_store_x(&h, v);
     return (results)h;
 }
-#define results_of(v, more) results_of_one((v) + (more))
 #else
 #define results_of_one(v) (results)(v)
-#define results_of(v, more) (results)((v) + (more))
 #endif
 
 /* Pieces of a plane, of what a piece has; where a piece of a plane begins, and its pixels. */
@@ -247,8 +247,12 @@ KW_INLINE kw_vf spread_weight(const char *p) {
 
 #define KW_ROW(number) row = take_row(u, (number)*KW_IMAGE * KW_BYTES);
 #define KW_INDEX(load) kw_vu i##load = (kw_vu)kw_load(u->indexes + (load)*KW_VECTOR);
-#define KW_FINISH_ONE(number, sum) put_results(u, number, results_of_one(sum));
-#define KW_FINISH(number, even, odd) put_results(u, number, results_of(even, odd));
+#define KW_FINISH_ONE(number, sum) put_results(u, number, results_of_one(kw_plane_result(&u->steps, sum)));
+#if KW_DP && KW_STRIDE == 1
+#define KW_FINISH(number, even, odd) put_results(u, number, results_of(kw_plane_result(&u->steps, even), kw_plane_result(&u->steps, odd)));
+#else
+#define KW_FINISH(number, even, odd) KW_FINISH_ONE(number, (even) + (odd))
+#endif
 
 KW_INLINE void sum_unit(const unit *u) {
     const char *w = u->weights;
@@ -309,6 +313,7 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         const char *from = SRC(a) + first * FROM_PLANE;
         char *to = DST(a) + first * PLANE;
         KW_EACH_PLANE(KW_POINT)
+        kw_plane_steps_at(&u.steps, a, group);
         u.weights = a->packed + block * KW_WEIGHTS * KW_PLANES * 4;
         for (int i = 0; i < EXPANDED; i++)
             *(kw_vf *)(weights + i * KW_VECTOR) = spread_weight(u.weights + i * KW_PLANES * 4);

@@ -121,6 +121,10 @@ static bool rows_are_bounded(const kw_rule_case *c) {
     return columns <= 1 << 20 && (p.planes == 1 || columns <= p.results / p.planes);
 }
 
+static bool results_have_the_type(const kw_rule_case *c) {
+    return !c->problem->epilogue.converts;
+}
+
 static const kw_rule fits_rules[] = {
     {"channels_first", "the layout must be channels-first; for channels last take conv.depthwise", has_channels_first},
     {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},
@@ -128,6 +132,7 @@ static const kw_rule fits_rules[] = {
     {"whole_filter", "the filter must be taps_h x taps_w, without dilation", taps_are_the_filter},
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"row_width", "rows have at most 2^20 pixels; where planes share a vector, a row must fit its share", rows_are_bounded},
+    {"result_type", "the result must have the type of what is read; for others take conv.depthwise", results_have_the_type},
     {0},
 };
 
@@ -238,6 +243,7 @@ const kw_family kw_family_conv_depthwise_planes = {
     .name = "conv.depthwise_planes",
     .summary = "one channel a group, channels first as they lie; forward, and backward data of stride 1",
     .kind = KW_KIND_CPU,
+    .fuses = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
     .axes = axes,

@@ -135,6 +135,10 @@ static bool sizes_are_those(const kw_rule_case *c) {
            d->pad[2] == r.pad;
 }
 
+static bool results_have_the_type(const kw_rule_case *c) {
+    return !c->problem->epilogue.converts;
+}
+
 static const kw_rule fits_rules[] = {
     {"channels_first", "the layout must be channels-first; for channels last take conv.depthwise", has_channels_first},
     {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},
@@ -142,6 +146,7 @@ static const kw_rule fits_rules[] = {
     {"whole_filter", "the filter must be taps x taps, without dilation", taps_are_the_filter},
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"image_size", "the image must be image x image, with half of the filter as padding", sizes_are_those},
+    {"result_type", "the result must have the type of what is read; for others take conv.depthwise", results_have_the_type},
     {0},
 };
 
@@ -266,6 +271,7 @@ const kw_family kw_family_conv_depthwise_rows = {
     .name = "conv.depthwise_rows",
     .summary = "one channel a group, channels first, small square images, a row in a register; forward, and backward data of stride 1",
     .kind = KW_KIND_CPU,
+    .fuses = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
     .axes = axes,

@@ -156,11 +156,16 @@ static const rule_example depthwise_planes_rows[] = {
     {"row_width", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i3x1048579 f3x3"},
     {"", "conv_fwd fp32", "planes=2", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x10 f3x3"},
     {"row_width", "conv_fwd fp32", "planes=2", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x11 f3x3"},
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 epilogue=scale+bias+gelu"},
+    {"result_type", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 out=bf16 epilogue=bias"},
+    {"first_channels", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 epilogue=add"},
     {0},
 };
 
 static const rule_example depthwise_small_rows[] = {
     {"", "conv_fwd bf16", "math=dp planes=4", ARCH, "conv_fwd bf16 ngchw g30 c30 k30 i7x7 f3x3 p1x1"},
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g30 c30 k30 i7x7 f3x3 p1x1 epilogue=bias+relu"},
+    {"result_type", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g30 c30 k30 i7x7 f3x3 p1x1 out=bf16"},
     {"", "conv_fwd fp32", "image=14 stride=2", ARCH, "conv_fwd fp32 ngchw g30 c30 k30 i14x14 f3x3 s2x2 p1x1"},
     {"", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 ngchw g30 c30 k30 i7x7 f3x3 p1x1"},
     {"masks", "conv_fwd fp32", "isa=avx2", NULL, NULL},
