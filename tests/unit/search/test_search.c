@@ -286,7 +286,7 @@ static void a_search_begins_at_the_points_that_a_set_lists(void **state) {
                                      .problem = &gpu,
                                      .target = target,
                                      .method = KW_SEARCH_ALL,
-                                     .budget = 200,
+                                     .budget = 250,
                                      .top = 12,
                                      .seed = 5};
         search(&all, &options);

@@ -220,8 +220,11 @@ static bool patch_fits(const kw_rule_case *c) {
     for (int axis = 1; axis < 3; axis++) {
         good &= d->stride[axis] <= b->patch_bytes && d->dilation[axis] <= b->patch_bytes;
     }
+    if (!good) {
+        return false; /* sums of such strides may pass 64 bits */
+    }
     int64_t lines = kw_mul(patch_rows(b, d), KW_IN_PLANES ? d->c : 1, &good);
-    return good && kw_mul(kw_mul(lines, patch_pitch(b, d), &good), KW_BYTES, &good) <= b->patch_bytes && good;
+    return kw_mul(kw_mul(lines, patch_pitch(b, d), &good), KW_BYTES, &good) <= b->patch_bytes && good;
 }
 
 static bool direct_1st_vectors_divide(const kw_rule_case *c) {
