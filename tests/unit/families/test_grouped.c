@@ -1,7 +1,7 @@
 /* test_grouped.c: the depthwise and merged CPU families as declared: what valid() and fits() refuse and why, what launch() promises, and which
  * source pixel the emitter joins to which result pixel. That their kernels are right is tests/check's matter. */
 #include "base/math.h"
-#include "families/cpu/emit/grouped_emit.h"
+#include "families/cpu/grouped/grouped_emit.h"
 #include "config/config.h"
 #include "support/kw_test.h"
 

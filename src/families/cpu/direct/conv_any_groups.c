@@ -3,8 +3,8 @@
  * on from group to group, so that none of their lanes is idle; a copy of the source holds for each lane its own group's channels
  * (kernels/cpu/lib/own_lanes.h), and the tile reads vectors where conv.direct spreads single values. Groups
  * whose channels are powers of two are better off in conv.merged, which mixes lanes in registers. */
-#include "families/cpu/bwd_weight.h"
-#include "families/cpu/direct.h"
+#include "families/cpu/bwd_weight/bwd_weight.h"
+#include "families/cpu/direct/direct.h"
 
 #include "cpu/direct/args.h"
 

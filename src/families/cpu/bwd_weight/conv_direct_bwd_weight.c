@@ -2,7 +2,7 @@
  * cache; kernels/cpu/bwd_weight/bwd_weight.c is the kernel, bwd_weight_tile.h its register tile. A unit is one tile of sums of one tap:
  * with fewer of these than threads (few channels, a small filter), some threads rest; pixels are never shared out, so that sums need no
  * second pass. */
-#include "families/cpu/bwd_weight.h"
+#include "families/cpu/bwd_weight/bwd_weight.h"
 
 #include "base/math.h"
 #include "cpu/bwd_weight/args.h"

@@ -4,7 +4,7 @@
  * conv.gemm_col2im is for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart
  * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite; integers meet a weight of zero there. math=amx copies
  * pixels with channels of zeros behind theirs, so that runs are whole chunks. */
-#include "families/cpu/direct.h"
+#include "families/cpu/direct/direct.h"
 #include "families/cpu/reorder.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };

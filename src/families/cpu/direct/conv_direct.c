@@ -2,7 +2,7 @@
  * accumulators of a tile stay in registers over all taps and channels, so the output is written once. kernels/cpu/direct/direct.c is the
  * kernel; here is how it is cut into units so that a unit's copy stays in the second-level cache, and what that costs. Groups are right
  * for any number of channels; below about 8 a group the merged and depthwise families are faster. */
-#include "families/cpu/direct.h"
+#include "families/cpu/direct/direct.h"
 #include "families/cpu/reorder.h"
 
 #include "base/math.h"

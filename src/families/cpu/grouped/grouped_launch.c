@@ -1,9 +1,9 @@
 /* grouped_launch.c: how the depthwise and merged families cut a problem into units, and what that costs. */
-#include "families/cpu/grouped.h"
+#include "families/cpu/grouped/grouped.h"
 
 #include "base/math.h"
 #include "cpu/grouped/args.h"
-#include "families/cpu/emit/grouped_emit.h"
+#include "families/cpu/grouped/grouped_emit.h"
 #include "problem/view.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #ifndef KW_FAMILIES_CPU_EMIT_GROUPED_EMIT_H
 #define KW_FAMILIES_CPU_EMIT_GROUPED_EMIT_H
 
-#include "families/cpu/grouped.h"
+#include "families/cpu/grouped/grouped.h"
 
 /* The weight gradient goes over the same pixels for each input channel of a group. From 8 on it works on copies, which cost less than
  * reading pixels that lie far apart so often. */

@@ -1,6 +1,6 @@
 /* grouped_rules.c: what the depthwise and merged families refuse, whichever of the four. */
-#include "families/cpu/emit/grouped_emit.h"
-#include "families/cpu/grouped.h"
+#include "families/cpu/grouped/grouped_emit.h"
+#include "families/cpu/grouped/grouped.h"
 #include "problem/epilogue/epilogue.h"
 
 /* Live vectors of weights: those of the filter rows that a row of source pixels meets. */

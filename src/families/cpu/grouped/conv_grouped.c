@@ -12,7 +12,7 @@
  * conv.depthwise_weight and conv.merged_weight: their weight gradients. The sums of a window of taps stay in registers while a unit goes
  * over the pixels, once for each input channel of a group. */
 #include "families/cpu/cpu_rules.h"
-#include "families/cpu/grouped.h"
+#include "families/cpu/grouped/grouped.h"
 #include "families/cpu/reorder.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* grouped_emit.c: the straight-line text of a tile of the depthwise and merged families. Named accumulators stay in registers over all
  * windows; KW_KEEP holds weights in registers, where gcc would otherwise load them again for every multiply. */
-#include "families/cpu/emit/grouped_emit.h"
+#include "families/cpu/grouped/grouped_emit.h"
 
 #include <assert.h>
 #include <stdio.h>

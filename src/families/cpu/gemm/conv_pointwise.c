@@ -1,6 +1,6 @@
 /* conv_pointwise.c: convolution with filter 1 and no padding, forward and backward data, as the matrix product of gemm.tiled: pixels of all
  * images are the rows of A, or of channels-first tensors the columns of B. A strided forward gathers its pixels. Strided backward data leaves most pixels zero and is conv.direct's. */
-#include "families/cpu/gemm.h"
+#include "families/cpu/gemm/gemm.h"
 #include "families/cpu/reorder.h"
 
 #include "base/math.h"

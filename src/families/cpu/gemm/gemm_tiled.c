@@ -1,7 +1,7 @@
 /* gemm_tiled.c: matrix products by register tiles, any sizes, batches and the four layouts. B is packed from either order; A is read
  * where it is when its rows are contiguous, have the element type that the tile reads and do not evict each other from the cache, else
  * a chunk of rows is copied (and transposed) first. The whole depth is summed in registers. */
-#include "families/cpu/gemm.h"
+#include "families/cpu/gemm/gemm.h"
 
 #include "base/math.h"
 #include "cpu/gemm/args.h"
