@@ -9,7 +9,7 @@
 #include "backend/backend.h"
 #include "base/os/clock.h"
 #include "config/catalog.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 
 #include <kernelwright_tune.h>
 #include <stdio.h>

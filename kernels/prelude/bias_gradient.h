@@ -1,4 +1,4 @@
-/* bias_gradient.h: how the sums of y for each channel are divided, which the library's launch (src/config/launch.c) and the kernels both
+/* bias_gradient.h: how the sums of y for each channel are divided, which the library's launch (src/config/launch/launch.c) and the kernels both
  * count by. On a CPU they are units behind those of the kernel's first stage; on a GPU two stages of their own: sums of chunks of pixels,
  * fp32 in the workspace, and the sums of these. KW_BIAS_WORD of the arguments says on a CPU how many units are the kernel's own, on a GPU
  * at which byte of the workspace the chunks' sums begin. */

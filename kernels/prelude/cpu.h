@@ -3,7 +3,7 @@
  *   KW_LANES    8 or 16 fp32 lanes
  *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16, 3 int8, 4 fp8 (e4m3), 5 bf8 (e5m2): the type of the tensors that are read; the one written has it
  *               too, but of int8 it is int32, of fp8 and bf8 fp16, unless the epilogue says another
- *   KW_MATH     0 fma, 1 dp, 2 wide, 3 amx: the words of the axis math (config/isa.h)
+ *   KW_MATH     0 fma, 1 dp, 2 wide, 3 amx: the words of the axis math (config/arch/isa.h)
  *   KW_PAIR     source elements that a 32-bit lane holds when they are multiplied
  *   KW_X_UNSIGNED 1: of int8 problems, x is uint8
  *   KW_X_ZERO   1: x has a zero point, KW_X_ZERO_OF(args)

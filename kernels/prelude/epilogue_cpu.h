@@ -426,7 +426,7 @@ KW_INLINE kw_vf kw_sums(kw_vf v) { return KW_STORAGE == 3 && KW_MATH != 0 ? kw_f
 #define kw_sums_of_channels(v, at) kw_sums(v)
 #define kw_sums_of_pixels(v, at) kw_sums(v)
 #else
-/* w has zero points: so many times the sums of x, which the library made (config/x_sums.h), for each row one a group, are taken off. All of it is
+/* w has zero points: so many times the sums of x, which the library made (config/launch/x_sums.h), for each row one a group, are taken off. All of it is
  * exact modulo 2^32. */
 KW_INLINE kw_vi kw_whole_int32(const char *tensor, kw_i64 at, kw_lanes lanes) { return (kw_vi)kw_words(tensor + 4 * at, lanes); }
 KW_INLINE kw_vi kw_whole_int8(const char *tensor, kw_i64 at, kw_lanes lanes) {

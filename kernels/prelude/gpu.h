@@ -10,7 +10,7 @@
  *   KW_PTX KW_AMD KW_EMU       1 for the dialect in use, else 0
  *   KW_NVIDIA                  1 for an NVIDIA architecture, 0 for one of AMD; KW_SM 90 or 0; KW_GFX 0x942 or 0
  *   KW_WAVE                    threads of a wave, 32 or 64
- *   KW_HAS_MFMA ...            1 for each feature of the architecture (src/config/gpu_arch.h), else 0
+ *   KW_HAS_MFMA ...            1 for each feature of the architecture (src/config/arch/gpu_arch.h), else 0
  *   KW_OP                      one of KW_OP_GEMM, KW_OP_CONV_FWD, KW_OP_CONV_BWD_DATA, KW_OP_CONV_BWD_WEIGHT
  *   KW_IN, KW_OUT              types in memory: 0 fp32, 1 bf16, 2 fp16, 3 fp8 (e4m3), 4 bf8 (e5m2), 5 int8, 6 int32
  *   KW_CHANNELS_FIRST          1: tensors have their channels first, and the text gets copies (gpu/lib/turn.h), else 0

@@ -91,10 +91,10 @@ typedef struct kw_turning {
     bool none;            /* they read and write all tensors so: there are no such stages */
     int64_t copies_bytes; /* of launch.shared_bytes, those of the copies */
     /* Of a CPU, where a problem's filter lies in another order than its layout's: 1 + the stages that copy tensors of that order into the
-     * layout's own, which the kernel's own stages see, and the result back; 0: none (config/filter_copies.c). */
+     * layout's own, which the kernel's own stages see, and the result back; 0: none (config/launch/filter_copies.c). */
     int32_t filter_in, filter_back;
     /* Of a CPU, where w has zero points: so many stages in front sum x over channels, and over a filter's taps, into the epilogue's tensor behind
-     * the last (config/x_sums.h); between the two the sums over channels lie at x_sums_at of the shared workspace. */
+     * the last (config/launch/x_sums.h); between the two the sums over channels lie at x_sums_at of the shared workspace. */
     int32_t x_sums;
     int64_t x_sums_at;
     int32_t bias_at; /* 0: none; else the first of the stages of prelude/bias_gradient.h, whose kernels are the text's first */
@@ -126,7 +126,7 @@ typedef struct kw_launch {
     double copied_bytes;  /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
     int64_t bias_word; /* KW_BIAS_WORD of prelude/bias_gradient.h */
-    int32_t team;      /* threads of a CPU that it runs on, as was measured; 0: as config/team.h estimates. No family sets it */
+    int32_t team;      /* threads of a CPU that it runs on, as was measured; 0: as config/launch/team.h estimates. No family sets it */
 } kw_launch;
 
 /* A launch's params as the struct of the kernel's args.h, all zeros at first:
@@ -154,7 +154,7 @@ struct kw_family {
         is_reference; /* serves every problem of its ops and dtypes, with every axis at its lowest value: what is run when all else fails */
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
     bool quantized;   /* its text multiplies uint8 by int8 (kw_problem.mixed), and x less its zero point (KW_EPILOGUE_ZERO_X) */
-    bool zero_w;      /* and w less its zero points: on a CPU its text stores through the epilogue's words (config/x_sums.h) */
+    bool zero_w;      /* and w less its zero points: on a CPU its text stores through the epilogue's words (config/launch/x_sums.h) */
     bool rounds;      /* of a GPU: it multiplies fp32 by instructions for tf32 where a problem permits it (kw_problem.fpmath) */
     bool fast_sums;   /* of a GPU: it leaves sums of fp8 to its instructions where a problem permits it (the same) */
     bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */

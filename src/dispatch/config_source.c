@@ -1,5 +1,5 @@
 /* config_source.c: a kernel's source for people (kw_config_source); no device is needed. */
-#include "config/isa.h"
+#include "config/arch/isa.h"
 #include "families/source.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * running one checks pointers and calls the kernel. */
 #include "base/sized.h"
 #include "base/os/clock.h"
-#include "config/team.h"
+#include "config/launch/team.h"
 #include "dispatch/choose/choose.h"
 #include "dispatch/plan.h"
 #include "problem/groups/groups.h"

@@ -5,7 +5,7 @@
 #include "base/container/array.h"
 #include "base/embedded.h"
 #include "base/os/file.h"
-#include "config/by_rates.h"
+#include "config/arch/by_rates.h"
 #include "dispatch/context.h"
 
 #include <assert.h>

@@ -7,7 +7,7 @@
 #include "base/embedded.h"
 #include "base/os/file.h"
 #include "base/os/tiles.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
 #include "problem/epilogue/epilogue.h"

@@ -5,7 +5,7 @@
 #define KW_FAMILIES_SOURCE_H
 
 #include "config/config.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 
 /* What source is made for; a value. Zeroed: this machine's CPU. */
 typedef struct kw_code {

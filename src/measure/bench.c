@@ -7,7 +7,7 @@
 
 #include "base/os/clock.h"
 #include "base/math.h"
-#include "config/workspace.h"
+#include "config/launch/workspace.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/groups/groups.h"
 #include "problem/names/outcome.h"
@@ -245,7 +245,7 @@ void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kern
     ready->thread_step = kw_workspace_layout_of(&ready->launch, target, false).thread_step + KW_GUARD_BYTES;
     kw_launch apart = ready->launch; /* the backend lays threads' memory out by thread_bytes, so this makes room for the guards */
     apart.thread_bytes = ready->launch.thread_bytes ? ready->thread_step : 0;
-    apart.multiply_adds = team == KW_TEAM_ALL ? 0 : ready->launch.multiply_adds; /* config/team.h */
+    apart.multiply_adds = team == KW_TEAM_ALL ? 0 : ready->launch.multiply_adds; /* config/launch/team.h */
     apart.team = team == KW_TEAM_ALL ? 0 : team;
     kw_status status = open_workspace(ready, &why);
     if (!status) {

@@ -54,7 +54,7 @@ typedef struct kw_prepared {
 } kw_prepared;
 
 /* What cannot be made ready becomes record's outcome (KW_UNFIT, KW_UNLAUNCHED) with the reason; ready->bound is NULL then. team:
- * the threads of a CPU that it runs on; 0: as config/team.h estimates; KW_TEAM_ALL: all, also for little work, so that what goes wrong
+ * the threads of a CPU that it runs on; 0: as config/launch/team.h estimates; KW_TEAM_ALL: all, also for little work, so that what goes wrong
  * between threads shows on small problems. */
 enum { KW_TEAM_ALL = -1 };
 void kw_prepared_open(kw_prepared *ready, kw_bench *bench, const kw_kernel *kernel, const kw_config *config, int32_t team,
@@ -64,7 +64,7 @@ void kw_prepared_close(kw_prepared *ready);
 kw_launch_memory kw_prepared_memory(const kw_prepared *ready, int set, bool with_w);
 /* Runs on that. */
 kw_status kw_prepared_run(const kw_prepared *ready, int set, int parts, bool with_w, kw_error *err);
-/* Bytes of workspace of a plan of this kernel, with packed weights in it or apart (config/workspace.h). */
+/* Bytes of workspace of a plan of this kernel, with packed weights in it or apart (config/launch/workspace.h). */
 int64_t kw_prepared_workspace(const kw_prepared *ready, bool packed_apart);
 
 /* One checked run: guards and poison are set to byte, then it runs and everything is looked at. KW_FAILED: the kernel is wrong, err says

@@ -8,8 +8,8 @@
 #include "predict/estimate.h"
 
 #include "base/math.h"
-#include "config/isa.h"
-#include "config/team.h"
+#include "config/arch/isa.h"
+#include "config/launch/team.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* config_supported.c: why a config is not had: the first rule that refuses it, by name. */
 #include "families/source.h"
 #include "base/nearest.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 #include <kernelwright_tune.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "check/special_values.h"
 
 #include "base/random.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 #include "measure/bench.h"
 #include "problem/reference.h"
 

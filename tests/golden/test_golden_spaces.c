@@ -3,8 +3,8 @@
  * meant to change and no others. `make golden` (KW_GOLDEN_WRITE=1) remakes the file. */
 #include "base/os/file.h"
 #include "base/hash.h"
-#include "config/gpu_arch.h"
-#include "config/isa.h"
+#include "config/arch/gpu_arch.h"
+#include "config/arch/isa.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"
 

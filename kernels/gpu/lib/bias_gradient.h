@@ -1,6 +1,6 @@
 /* bias_gradient.h: the gradient of the bias beside that of weights: db[k] = sum over all pixels of y[pixel][k]. Two kernels, the first ones of a
  * text, whose own stand behind them: kw_stage0 sums chunks of pixels, fp32 in the workspace, kw_stage1 the chunks' sums. They see the
- * problem's own y, in either order and with pitches; src/config/launch.c launches them last. */
+ * problem's own y, in either order and with pitches; src/config/launch/launch.c launches them last. */
 #ifndef KW_GPU_BIAS_GRADIENT_H
 #define KW_GPU_BIAS_GRADIENT_H
 

@@ -4,8 +4,8 @@
  * A process that forked after the device's threads were started has none of them: there kernels run on the calling thread alone. */
 #include "backend/cpu/cpu.h"
 
-#include "config/team.h"
-#include "config/workspace.h"
+#include "config/launch/team.h"
+#include "config/launch/workspace.h"
 #include "backend/cpu/cpu_run.h"
 #include "base/math.h"
 #include "base/os/fork.h"
@@ -186,7 +186,7 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
     made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);
     made->work = kw_team_work(launch, kw_problem_bytes(problem));
-    made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/workspace.h cuts it */
+    made->thread_bytes = (size_t)kw_round_up(launch->thread_bytes, KW_WORKSPACE_ALIGN); /* as config/launch/workspace.h cuts it */
     made->mark = device->mark;
     made->on = &device->threads;
     place_stages(made, kernel, problem, launch);

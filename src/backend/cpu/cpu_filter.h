@@ -1,8 +1,8 @@
-/* cpu_filter.h: tensors of a filter's shape copied from one order into another (config/filter_copies.h). */
+/* cpu_filter.h: tensors of a filter's shape copied from one order into another (config/launch/filter_copies.h). */
 #ifndef KW_BACKEND_CPU_CPU_FILTER_H
 #define KW_BACKEND_CPU_CPU_FILTER_H
 
-#include "config/filter_copies.h"
+#include "config/launch/filter_copies.h"
 
 /* Worked out once: what a stage copies. */
 typedef struct kw_cpu_filter {

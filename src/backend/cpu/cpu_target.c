@@ -4,7 +4,7 @@
 #include "backend/backend.h"
 
 #include "base/os/tiles.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 #include <fcntl.h>
 #include <sched.h>

@@ -1,8 +1,8 @@
-/* cpu_x_sums.h: sums of x for weights with zero points (config/x_sums.h). */
+/* cpu_x_sums.h: sums of x for weights with zero points (config/launch/x_sums.h). */
 #ifndef KW_BACKEND_CPU_CPU_X_SUMS_H
 #define KW_BACKEND_CPU_CPU_X_SUMS_H
 
-#include "config/x_sums.h"
+#include "config/launch/x_sums.h"
 
 /* Worked out once. Extents of a product: its rows are a row of pixels, its batch images. */
 typedef struct kw_cpu_x_sums {

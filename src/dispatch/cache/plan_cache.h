@@ -12,7 +12,7 @@
 #ifndef KW_DISPATCH_CACHE_PLAN_CACHE_H
 #define KW_DISPATCH_CACHE_PLAN_CACHE_H
 
-#include "config/workspace.h"
+#include "config/launch/workspace.h"
 #include "dispatch/cache/kernel_cache.h"
 #include "dispatch/explanation.h"
 

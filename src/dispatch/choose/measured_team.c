@@ -1,11 +1,11 @@
-/* measured_team.c: config/team.h says from the work alone how many threads are worth it; here the kernel is timed on about half and twice as
+/* measured_team.c: config/launch/team.h says from the work alone how many threads are worth it; here the kernel is timed on about half and twice as
  * many, and on one, interleaved. A thread more takes a core that others may want, so of two teams that are as good as equal the smaller
  * one is taken, and twice the threads that do not save a twentieth are not worth it. A team whose threads have less than half the work
  * that team.h asks for is not tried: back to back, as kernels are timed, it may seem fast, but beside other work and after a rest its
  * threads come late. So the least work is on one thread whatever is measured, and stays fast beside a busy process. */
 #include "dispatch/choose/measured_team.h"
 
-#include "config/team.h"
+#include "config/launch/team.h"
 
 #include <stdio.h>
 

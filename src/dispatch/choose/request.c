@@ -1,7 +1,7 @@
 /* request.c: see request.h. */
 #include "dispatch/choose/request.h"
 
-#include "config/workspace.h"
+#include "config/launch/workspace.h"
 
 #include <stdlib.h>
 

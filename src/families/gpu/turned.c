@@ -5,7 +5,7 @@
 #include "families/gpu/turned.h"
 
 #include "base/math.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "families/gpu/defines.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/tensors/filter.h"

@@ -6,7 +6,7 @@
 #include "base/format/gzip.h"
 #include "base/hash.h"
 #include "base/os/file.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "json/json_read.h"
 #include "predict/ck/ck_rows.h"
 #include "predict/model_spec.h"

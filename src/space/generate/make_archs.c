@@ -2,8 +2,8 @@
  * kw_gpu_archs as C source. The files are our own, so a fault in one ends the build with a line that names it.
  *
  * Usage: make_archs OUTPUT FILE.lua ... The tables have the order of the files. The form of a file is in docs/kernels/rules.md. */
-#include "config/gpu_arch.h"
-#include "config/isa.h"
+#include "config/arch/gpu_arch.h"
+#include "config/arch/isa.h"
 #include "problem/names/names.h"
 
 #include "base/os/file.h"
@@ -235,7 +235,8 @@ int main(int count, char **arguments) {
         fprintf(stderr, "usage: make_archs OUTPUT FILE.lua ...\n");
         return 2;
     }
-    kw_text_add(&tables, "/* Made by make_archs from rules/arch. */\n#include \"config/gpu_arch.h\"\n#include \"config/isa.h\"\n\n");
+    kw_text_add(&tables,
+                "/* Made by make_archs from rules/arch. */\n#include \"config/arch/gpu_arch.h\"\n#include \"config/arch/isa.h\"\n\n");
     for (int i = 2; i < count; i++) {
         arch_file file = {.path = arguments[i], .lua = lua};
         const char *slash = strrchr(file.path, '/'), *name = slash ? slash + 1 : file.path;

@@ -9,7 +9,7 @@
 #include "base/container/arena.h"
 #include "base/embedded.h"
 #include "config/catalog.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "space/axis_values.h"
 #include "space/rules/config_view.h"
 

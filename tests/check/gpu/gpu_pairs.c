@@ -16,7 +16,7 @@
 #include "sweep/shards/manifest.h"
 #include "families/gpu/mma/mma.h"
 #include "families/source.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 
 #include <kernelwright_tune.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* fake_family.c: see fake_family.h. */
 #include "support/device/fake_family.h"
 
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 #include "prelude/kernel_abi.h"
 

@@ -3,7 +3,7 @@
 #include "backend/backend.h"
 #include "base/math.h"
 #include "base/os/clock.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 #include "support/kw_test.h"
 #include "support/device/fake_family.h"
 

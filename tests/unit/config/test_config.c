@@ -2,8 +2,8 @@
  * are tested apart from any kernel. */
 
 #include "config/catalog.h"
-#include "config/isa.h"
-#include "config/team.h"
+#include "config/arch/isa.h"
+#include "config/launch/team.h"
 #include "problem/names/names.h"
 #include "problem/wants.h"
 #include "support/kw_test.h"

@@ -3,7 +3,7 @@
 
 #include "base/embedded.h"
 #include "base/os/file.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 #include "support/kw_test.h"
 
 enum { NAME = KW_ISA_AXIS_COUNT, SLOW, FAULT, ROOM, PACKS, AXIS_COUNT };

@@ -1,5 +1,5 @@
 /* test_by_rates.c: kernels by the instruction of older cores where a core's dot products get no more done (kw_config_by_rates). */
-#include "config/by_rates.h"
+#include "config/arch/by_rates.h"
 
 #include "support/kw_test.h"
 

@@ -3,7 +3,7 @@
 #include "unit/families/rules/examples.h"
 
 #include "config/config.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "support/kw_test.h"
 
 static const rule_examples *const all_examples[] = {&any_groups_rule_examples,

@@ -5,7 +5,7 @@
 #include "base/math.h"
 #include "base/random.h"
 #include "config/config.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "support/kw_test.h"
 
 #define TILES "tile_m=64 tile_n=64 tile_k=32 wave_m=2 wave_n=2 inst_m=32 inst_n=32 inst_k=8 "

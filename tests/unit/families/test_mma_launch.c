@@ -1,7 +1,7 @@
 /* test_mma_launch.c: which problems conv.igemm and gemm.mma take, and how they are cut into blocks. */
 
 #include "families/gpu/mma/mma.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "gpu/lib/work_params.h"
 #include "support/kw_test.h"
 

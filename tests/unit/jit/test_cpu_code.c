@@ -2,7 +2,7 @@
  * instruction set, products of bf16 pairs where math=dp, and nothing wider than the set allows. */
 
 #include "base/os/process.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 #include "jit/jit.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"

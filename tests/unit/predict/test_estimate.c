@@ -1,7 +1,7 @@
 /* test_estimate.c: the estimate orders work as a roofline does: more work never takes less time, more threads help as far as units go, and
  * what a machine cannot hold in its caches costs more. */
 
-#include "config/isa.h"
+#include "config/arch/isa.h"
 #include "predict/predict.h"
 #include "support/kw_test.h"
 

@@ -4,7 +4,7 @@
 #define KW_TEST_FAKE_FAMILIES_H
 
 #include "config/config.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 /* tile_h * tile_w <= 6: a validity that the product of axes breaks. */
 static bool has_few_pixels(const kw_rule_case *c) {

@@ -2,7 +2,7 @@
  * is known to trait files, to configs with gaps and to filters, and finds kernels of a GPU, the same by each of the three ways; and what the
  * table says of a family's spatial axes and layouts is what its kernels serve. */
 #include "base/os/file.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "problem/names/names.h"
 #include "config/catalog.h"
 #include "space/ck/traits.h"

@@ -1,7 +1,7 @@
 /* test_gpu_space.c: properties of the sets of GPU architectures as they are, and how points are read. */
 #include "base/os/file.h"
 #include "config/catalog.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"
 

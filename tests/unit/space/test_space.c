@@ -1,8 +1,8 @@
 /* test_space.c: properties of the rules as they are: every set of every architecture, over the real families. */
 #include "base/os/clock.h"
 #include "config/catalog.h"
-#include "config/gpu_arch.h"
-#include "config/isa.h"
+#include "config/arch/gpu_arch.h"
+#include "config/arch/isa.h"
 #include "space/enumerate.h"
 #include "space/rules/rule_files.h"
 #include "space/rules/rules.h"

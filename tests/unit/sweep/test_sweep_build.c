@@ -1,5 +1,5 @@
 /* test_sweep_build.c: what a sweep makes of kernels that do not compile, spill or are too large, and where it keeps them. */
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "sweep/sweep_build.h"
 #include "sweep_fixture.h"
 #include "support/device/code_object.h"

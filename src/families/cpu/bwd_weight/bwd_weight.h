@@ -2,7 +2,7 @@
 #ifndef KW_FAMILIES_CPU_BWD_WEIGHT_H
 #define KW_FAMILIES_CPU_BWD_WEIGHT_H
 
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 /* What of a box is copied in the order of its use, as the words of axis copy. */
 enum { KW_COPY_NONE, KW_COPY_BOTH, KW_COPY_X };

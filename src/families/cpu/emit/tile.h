@@ -5,7 +5,7 @@
 #ifndef KW_FAMILIES_CPU_EMIT_TILE_H
 #define KW_FAMILIES_CPU_EMIT_TILE_H
 
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 typedef struct kw_tile {
     int32_t rows, cols, vecs;

@@ -4,7 +4,7 @@
 #ifndef KW_FAMILIES_CPU_GROUPED_H
 #define KW_FAMILIES_CPU_GROUPED_H
 
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 /* src and dst: source and result channels of a group; the weight gradient counts x as source and y as result. */
 typedef struct kw_grouped {

@@ -2,7 +2,7 @@
  * kernels/gpu/depthwise/depthwise.c, and the counts of a block are those of its args.h. A block is one wave, so most rules ask the
  * architecture how wide that is. */
 #include "base/math.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/turned.h"

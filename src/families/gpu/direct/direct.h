@@ -3,7 +3,7 @@
 #define KW_FAMILIES_GPU_DIRECT_H
 
 #include "config/family.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 
 #define KW_DIRECT_AXES(X)                                                                                                                  \
     X(channels, NULL, 4, 32, "grouped: channels of a group, in and out; dense: source channels of a slice")                                \

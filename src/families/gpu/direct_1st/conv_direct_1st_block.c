@@ -2,7 +2,7 @@
  * channels in one, gathered from source pixels in shared memory: first layers, and others whose channels no wide access divides. The kernel
  * text is kernels/gpu/direct_1st/direct_1st.c, and the counts of a block are those of its args.h. */
 #include "base/math.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/turned.h"

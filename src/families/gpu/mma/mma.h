@@ -6,7 +6,7 @@
 #define KW_FAMILIES_GPU_MMA_MMA_H
 
 #include "config/config.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 
 /* Word axes: name of the enumerator, which is also the kernel text's (KW_PIPE_MEM), and the word. The order is that of the values. */
 #define KW_PIPES(X)                                                                                                                        \

@@ -4,7 +4,7 @@
 #define KW_FAMILIES_GPU_PEAK_H
 
 #include "config/family.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 
 /* Multiplies of a type: by the widest matrix instruction of the architecture (fp32 on NVIDIA: by multiply-adds, as its kernels do). false
  * where it has none. */

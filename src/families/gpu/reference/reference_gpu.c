@@ -1,7 +1,7 @@
 /* reference_gpu.c: families conv.reference_gpu and gemm.reference_gpu: one thread an element of the result. They have no axes and no rules:
  * they serve every legal problem on every GPU, so that each request has an answer. The kernel text is kernels/gpu/reference/reference.c. */
 #include "base/math.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "families/gpu/defines.h"
 #include "gpu/reference/args.h"
 #include "problem/tensors/filter.h"

@@ -1,7 +1,7 @@
 /* gemm_stream.c: products with few rows or few columns: the long operand goes once, from memory, through the registers of matrix
  * instructions. The kernel text is kernels/gpu/stream/stream.c. */
 #include "base/math.h"
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 #include "families/gpu/defines.h"
 #include "gpu/stream/args.h"
 

@@ -1,7 +1,7 @@
 /* workspace.h: how a launch's workspace is cut: packed weights, then what all threads share, then one piece a thread, each at a multiple of
  * 64 bytes. With weights packed beforehand the first part is empty. */
-#ifndef KW_CONFIG_WORKSPACE_H
-#define KW_CONFIG_WORKSPACE_H
+#ifndef KW_CONFIG_LAUNCH_WORKSPACE_H
+#define KW_CONFIG_LAUNCH_WORKSPACE_H
 
 #include "base/math.h"
 #include "config/family.h"

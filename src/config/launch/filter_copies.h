@@ -1,7 +1,7 @@
 /* filter_copies.h: kernels know filters in the order of their layout. What a problem has in another order (kw_problem.filter_order) is
  * copied, by stages of their own around the kernel's. */
-#ifndef KW_CONFIG_FILTER_COPIES_H
-#define KW_CONFIG_FILTER_COPIES_H
+#ifndef KW_CONFIG_LAUNCH_FILTER_COPIES_H
+#define KW_CONFIG_LAUNCH_FILTER_COPIES_H
 
 #include "config/family.h"
 #include "problem/tensors/filter.h"

@@ -3,8 +3,8 @@
  *
  * "wave" is the hardware's group of threads (a warp); "tile" here is the shape m x n x k of one matrix instruction, or of several of
  * them that share an accumulator and whose k is taken together. */
-#ifndef KW_CONFIG_GPU_ARCH_H
-#define KW_CONFIG_GPU_ARCH_H
+#ifndef KW_CONFIG_ARCH_GPU_ARCH_H
+#define KW_CONFIG_ARCH_GPU_ARCH_H
 
 #include "base/status.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* isa.h: the CPU instruction sets that kernels are generated for, and the axes that all generated CPU families share. One table: what
  * an isa means to the emitter, to the compiler and to the machine. */
-#ifndef KW_CONFIG_ISA_H
-#define KW_CONFIG_ISA_H
+#ifndef KW_CONFIG_ARCH_ISA_H
+#define KW_CONFIG_ARCH_ISA_H
 
 #include "config/family.h"
 

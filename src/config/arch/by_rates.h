@@ -1,7 +1,7 @@
 /* by_rates.h: sets list kernels of bf16 and int8 by dot products alone where an architecture has them; whether a core gains by these is a matter
  * of its rates (docs/kernels/cpu-rates.md). */
-#ifndef KW_CONFIG_BY_RATES_H
-#define KW_CONFIG_BY_RATES_H
+#ifndef KW_CONFIG_ARCH_BY_RATES_H
+#define KW_CONFIG_ARCH_BY_RATES_H
 
 #include "config/config.h"
 

@@ -3,9 +3,9 @@
  * (kernels/prelude/bias_gradient.h). */
 #include "base/math.h"
 #include "config/config.h"
-#include "config/filter_copies.h"
-#include "config/workspace.h"
-#include "config/x_sums.h"
+#include "config/launch/filter_copies.h"
+#include "config/launch/workspace.h"
+#include "config/launch/x_sums.h"
 
 #include "prelude/bias_gradient.h"
 

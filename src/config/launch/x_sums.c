@@ -1,8 +1,8 @@
 /* x_sums.c: where the sums of x lie and which stages make them. */
-#include "config/x_sums.h"
+#include "config/launch/x_sums.h"
 
 #include "base/math.h"
-#include "config/workspace.h"
+#include "config/launch/workspace.h"
 #include "problem/epilogue/epilogue.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* isa.c: the table of CPU instruction sets, and questions to that of CPU architectures. */
 #include "config/config.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 #include <assert.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* gpu_arch.c: questions to the table of GPU architectures. */
-#include "config/gpu_arch.h"
+#include "config/arch/gpu_arch.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* by_rates.c: which kernels a core's rates ask for besides those of a set. */
-#include "config/by_rates.h"
+#include "config/arch/by_rates.h"
 
-#include "config/isa.h"
+#include "config/arch/isa.h"
 
 /* Products a nanosecond and lane; 0: not known. */
 static double products_rate(const kw_config *config, const kw_rates *rates) {

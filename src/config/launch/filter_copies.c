@@ -2,10 +2,10 @@
  * that packs them beforehand; the copy stands behind the kernel's own packed weights, since a kernel may read w in any stage. A gradient is
  * written into a copy in the workspace, whose elements a last stage brings to their places; tensors that its epilogue reads are brought in
  * front of it, so that one of them may be the result itself. */
-#include "config/filter_copies.h"
+#include "config/launch/filter_copies.h"
 
 #include "base/math.h"
-#include "config/workspace.h"
+#include "config/launch/workspace.h"
 #include "problem/epilogue/epilogue.h"
 
 #include <assert.h>

@@ -4,8 +4,8 @@
  * a product of 128 takes as long on one thread as on two that were at rest (docs/results/2026-11-22/noise.md); OpenBLAS has a floor of the
  * same kind, 2^18 multiply-adds a thread. A launch that does not say what it does gets all. Tuning measures whether fewer or more are
  * better (dispatch/choose/measured_team.h); what it found is the launch's team. */
-#ifndef KW_CONFIG_TEAM_H
-#define KW_CONFIG_TEAM_H
+#ifndef KW_CONFIG_LAUNCH_TEAM_H
+#define KW_CONFIG_LAUNCH_TEAM_H
 
 #include "base/math.h"
 #include "config/family.h"

@@ -2,8 +2,8 @@
  * times the sum of x - zx over the same products. That is one number for each pixel or row and group of the result, whatever its channel: stages
  * in front of the kernel's own make them, of x as it is, and the kernel takes zw times them off as it stores (prelude/epilogue_cpu.h). So
  * packed weights are the same for all zero points. */
-#ifndef KW_CONFIG_X_SUMS_H
-#define KW_CONFIG_X_SUMS_H
+#ifndef KW_CONFIG_LAUNCH_X_SUMS_H
+#define KW_CONFIG_LAUNCH_X_SUMS_H
 
 #include "config/family.h"
 
