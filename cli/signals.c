@@ -4,7 +4,7 @@
  *     a context (compiles, measurings)       cli_stop_soon: the library is asked to stop; what goes on a second later is ended
  *     rows that are being written            cli_stop_in_order: the same without a limit, and a second signal sets that limit
  *
- * Compilers and workers end with this process in any case (src/base/os/lifeline.h). Handlers do what is allowed in handlers. */
+ * Compilers and workers end with this process in any case (src/base/os/process/lifeline.h). Handlers do what is allowed in handlers. */
 #include "cli.h"
 
 #include <signal.h>

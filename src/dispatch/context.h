@@ -12,7 +12,7 @@
 #include "dispatch/cache/kernel_cache.h"
 #include "dispatch/wisdom/wisdom.h"
 #include "measure/timing/noise.h"
-#include "base/os/fork.h"
+#include "base/os/process/fork.h"
 
 #include <math.h>
 

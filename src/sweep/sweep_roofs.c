@@ -2,7 +2,7 @@
  * device. */
 #include "sweep/sweep_roofs.h"
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include <kernelwright_tune.h>
 

@@ -8,7 +8,7 @@
 #include "config/launch/workspace.h"
 #include "backend/cpu/cpu_run.h"
 #include "base/math.h"
-#include "base/os/fork.h"
+#include "base/os/process/fork.h"
 #include "problem/epilogue/epilogue.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "backend/cpu/cpu.h"
 
 #include "base/os/file.h"
-#include "base/os/fork.h"
+#include "base/os/process/fork.h"
 #include "base/os/temp_folder.h"
 #include "jit/toolchain/cc.h"
 

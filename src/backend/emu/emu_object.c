@@ -2,7 +2,7 @@
 #include "backend/emu/emu.h"
 
 #include "backend/cpu/cpu.h"
-#include "base/os/fork.h"
+#include "base/os/process/fork.h"
 
 #include <dlfcn.h>
 #include <elf.h>

@@ -1,7 +1,7 @@
 /* gpu_driver.c: drivers: found by name, so that the library runs where there is none; their errors told in our statuses; their facts. */
 #include "backend/gpu/gpu.h"
 
-#include "base/os/fork.h"
+#include "base/os/process/fork.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

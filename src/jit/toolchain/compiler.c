@@ -4,7 +4,7 @@
  * a rebuilt compiler of the same version and a cross compiler all give other cache keys. One child process, `PATH -v`, which gcc and clang
  * both answer without input. A compiler that is found but does not answer is an error that names it, never a silent step to the next one,
  * when it was asked for by name. */
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "jit/toolchain/run_compiler.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  * code object version 5, which ROCm 6 loads; what clang takes by itself differs from version to version. */
 #include "jit/toolchain/hip.h"
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "jit/toolchain/run_compiler.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* nvrtc_library.c: finds libnvrtc and binds what is needed of it. Nothing is linked, so that one binary runs with it and without it. */
 #include "jit/toolchain/nvrtc_library.h"
 
-#include "base/os/fork.h"
+#include "base/os/process/fork.h"
 
 #include <dlfcn.h>
 #include <limits.h>

@@ -7,7 +7,7 @@
 
 #include "base/container/arena.h"
 #include "base/os/file.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/os/temp_folder.h"
 
 #include <errno.h>

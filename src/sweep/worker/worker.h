@@ -3,7 +3,7 @@
 #ifndef KW_SWEEP_WORKER_WORKER_H
 #define KW_SWEEP_WORKER_WORKER_H
 
-#include "base/os/child.h"
+#include "base/os/process/child.h"
 #include "jit/open.h"
 #include "sweep/worker/worker_status.h"
 #include "sweep/worker/protocol.h"

@@ -2,7 +2,7 @@
 #ifndef KW_SWEEP_WORKER_WORKER_ATTEMPT_H
 #define KW_SWEEP_WORKER_WORKER_ATTEMPT_H
 
-#include "base/os/child.h"
+#include "base/os/process/child.h"
 #include "sweep/worker/worker_status.h"
 #include "sweep/worker/worker_client.h"
 

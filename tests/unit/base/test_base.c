@@ -5,7 +5,7 @@
 #include "base/os/file.h"
 #include "base/hash.h"
 #include "base/math.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/nearest.h"
 #include "base/text.h"
 #include "support/kw_test.h"

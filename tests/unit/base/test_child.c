@@ -1,6 +1,6 @@
 /* test_child.c: a child that one talks to in lines: what it says arrives, what it does to its pipes harms nobody, and it is gone afterwards. */
 
-#include "base/os/child.h"
+#include "base/os/process/child.h"
 #include "base/os/clock.h"
 #include "support/kw_test.h"
 

@@ -5,7 +5,7 @@
 #include <cmocka.h>
 
 #include "base/os/clock.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include <pthread.h>
 #include <signal.h>

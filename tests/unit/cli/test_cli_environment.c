@@ -1,7 +1,7 @@
 /* test_cli_environment.c: what a user is told, and by which exit code, when a place cannot be used, a compiler wants for something, or the one
  * kernel that was asked for cannot answer. */
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 

@@ -1,7 +1,7 @@
 /* test_cli_sweep.c: the verb sweep from the outside: what it refuses, what it prints where, and its exit codes. Only the kernel that is
  * compiled in is swept, so no compiler is needed. */
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 

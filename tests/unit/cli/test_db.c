@@ -1,5 +1,5 @@
 /* test_db.c: the verb db from the outside: what it prints, and its exit codes. */
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 

@@ -1,6 +1,6 @@
 /* test_outputs.c: every verb that writes a file, with a link, a pipe and a full device in its place: links lead on, what is no file stays what
  * it is, and what could not be written is told. */
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 

@@ -1,7 +1,7 @@
 /* test_threads.c: many threads on one context, many contexts in one process, many processes on one set of files. Run it under the
  * thread sanitizer too (ctest label "threads"). */
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/os/parallel.h"
 #include "support/kw_test.h"
 #include "support/rows/stumps.h"

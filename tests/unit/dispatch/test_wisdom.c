@@ -1,7 +1,7 @@
 /* test_wisdom.c: wisdom as text, as files in layers, and under many writers. */
 
 #include "base/os/file.h"
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "base/os/parallel.h"
 #include "dispatch/wisdom/wisdom.h"
 #include "toy.h"

@@ -1,7 +1,7 @@
 /* test_cpu_code.c: the machine code of CPU kernels holds the instructions that their config names: multiply-adds of whole vectors of its
  * instruction set, products of bf16 pairs where math=dp, and nothing wider than the set allows. */
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "config/arch/isa.h"
 #include "jit/jit.h"
 #include "space/enumerate.h"

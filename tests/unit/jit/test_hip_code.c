@@ -1,7 +1,7 @@
 /* test_hip_code.c: kernels for AMD GPUs: finding the compiler, and what it makes of kernel text: the instructions that a config names are in the
  * machine code, nothing goes to scratch memory. Where there is no compiler for an architecture its cases are skipped; no GPU is needed. */
 
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 #include "config/config.h"
 #include "jit/toolchain/hip.h"
 #include "support/kw_test.h"

@@ -1,7 +1,7 @@
 /* test_worker.c: a job inside a worker, on a device that fails on request: what is the kernel's fault is a row, what is the device's ends the
  * worker, and kernels for which there is no room beside the others are timed alone. */
 
-#include "base/os/child.h"
+#include "base/os/process/child.h"
 #include "dispatch/context.h"
 #include "sweep/worker/worker.h"
 #include "support/kw_test.h"

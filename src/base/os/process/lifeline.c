@@ -1,5 +1,5 @@
 /* lifeline.c: see lifeline.h. */
-#include "base/os/lifeline.h"
+#include "base/os/process/lifeline.h"
 
 #include "base/os/file.h"
 

@@ -1,6 +1,6 @@
 /* process.h: child processes without a shell. Each is a process group of its own, which ends when it is waited for, and with this process. */
-#ifndef KW_BASE_OS_PROCESS_H
-#define KW_BASE_OS_PROCESS_H
+#ifndef KW_BASE_OS_PROCESS_PROCESS_H
+#define KW_BASE_OS_PROCESS_PROCESS_H
 
 #include "base/status.h"
 #include "base/text.h"

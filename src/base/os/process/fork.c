@@ -1,6 +1,6 @@
 /* fork.c: pages that a fork clears (MADV_WIPEONFORK), which reach children of clone and of a fork without handlers as well; and the lock
  * around the loader. */
-#include "base/os/fork.h"
+#include "base/os/process/fork.h"
 
 #include <pthread.h>
 #include <sys/mman.h>

@@ -3,8 +3,8 @@
  * A handle that has locks or threads keeps a mark, and refuses in a child. The loader of shared libraries has a lock that is not ours; a child
  * forked while another thread is in dlopen would wait for it for ever. So all of the library's work with the loader is done under a lock
  * that a fork waits for: this one is the process's, and its only one. */
-#ifndef KW_BASE_OS_FORK_H
-#define KW_BASE_OS_FORK_H
+#ifndef KW_BASE_OS_PROCESS_FORK_H
+#define KW_BASE_OS_PROCESS_FORK_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,10 +1,10 @@
 /* process.c: vfork and exec, a pipe for what is printed, a lifeline, one wait. Safe from many threads: nothing is inherited but the pipe's end that is meant to be,
  * because every descriptor of this project is opened close-on-exec. */
-#include "base/os/process.h"
+#include "base/os/process/process.h"
 
 #include "base/os/clock.h"
 #include "base/os/file.h"
-#include "base/os/lifeline.h"
+#include "base/os/process/lifeline.h"
 
 #include <errno.h>
 #include <fcntl.h>

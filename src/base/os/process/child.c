@@ -3,7 +3,7 @@
  *
  * Descriptors are moved above the numbers that the child gets, since a host program may have closed 0, 1 or 2. The end of the socket does
  * not tell that the child ended, for what it has forked may hold it; so its state is asked for whenever it is quiet. */
-#include "base/os/child.h"
+#include "base/os/process/child.h"
 
 #include "base/os/clock.h"
 #include "base/os/file.h"

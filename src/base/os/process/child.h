@@ -2,8 +2,8 @@
  * socket as standard input and output, a pipe as standard error, and nothing else of this process but one descriptor that is handed over
  * (before glibc 2.34: and what the host program opened without close-on-exec).
  * Nothing here touches signal handlers: writing to a child that is gone is an ordinary failure. */
-#ifndef KW_BASE_OS_CHILD_H
-#define KW_BASE_OS_CHILD_H
+#ifndef KW_BASE_OS_PROCESS_CHILD_H
+#define KW_BASE_OS_PROCESS_CHILD_H
 
 #include "base/status.h"
 #include "base/text.h"

@@ -4,8 +4,8 @@
  * kw_lifeline_close or by the kernel as this process ends (kill -9 included), the kernel itself sends the group the signal that was asked
  * for with O_ASYNC and F_SETSIG: SIGKILL. PR_SET_PDEATHSIG would reach the first process of the group alone, and a compiler has children.
  * A fork of this process that does not exec holds the writing end, too; then the group ends with the last of them. */
-#ifndef KW_BASE_OS_LIFELINE_H
-#define KW_BASE_OS_LIFELINE_H
+#ifndef KW_BASE_OS_PROCESS_LIFELINE_H
+#define KW_BASE_OS_PROCESS_LIFELINE_H
 
 #include <stdbool.h>
 
