@@ -1,7 +1,7 @@
 /* emu_blocks.c: a block from its begin to its end, or the blocks of a cluster: one after the other, each until all its threads wait for the
  * cluster; when all blocks do, they go on. */
-#include "backend/emu/emu_hopper.h"
-#include "backend/emu/emu_report.h"
+#include "backend/emu/hopper/emu_hopper.h"
+#include "backend/emu/check/emu_report.h"
 
 #include <stdio.h>
 #include <string.h>

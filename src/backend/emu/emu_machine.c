@@ -5,9 +5,9 @@
  * fault that says who waits where. */
 #include "backend/emu/emu.h"
 
-#include "backend/emu/emu_check.h"
-#include "backend/emu/emu_hopper.h"
-#include "backend/emu/emu_report.h"
+#include "backend/emu/check/emu_check.h"
+#include "backend/emu/hopper/emu_hopper.h"
+#include "backend/emu/check/emu_report.h"
 #include "backend/emu/emu_room.h"
 #include "base/container/array.h"
 

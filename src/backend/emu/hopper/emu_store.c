@@ -3,9 +3,9 @@
  *
  * A store is carried out when its thread waits for its group, which is as late as may be: from when it is asked for to then nobody may
  * write what it reads. A barrier of some waves makes all that meet there know what the others did. */
-#include "backend/emu/emu_hopper.h"
+#include "backend/emu/hopper/emu_hopper.h"
 
-#include "backend/emu/emu_check.h"
+#include "backend/emu/check/emu_check.h"
 
 #include <string.h>
 

@@ -4,11 +4,11 @@
  *
  * A product reads shared memory and adds to its lanes' sums when it is waited for, which is as late as may be; from the moment that it is
  * asked for to then, what it reads may not be written. */
-#include "backend/emu/emu_hopper.h"
+#include "backend/emu/hopper/emu_hopper.h"
 
-#include "backend/emu/emu_check.h"
+#include "backend/emu/check/emu_check.h"
 #include "backend/emu/emu_element.h"
-#include "backend/emu/emu_report.h"
+#include "backend/emu/check/emu_report.h"
 #include "base/container/array.h"
 
 #include <math.h>

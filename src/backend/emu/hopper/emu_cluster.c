@@ -9,9 +9,9 @@
  * Barriers that a peer arrives at, and copies that it asks for, are a block's own (emu_bulk.c): it goes on when they let it. Such a copy needs
  * nobody's meeting, but who asks must know from a barrier that the block is done with what lies there: of each peer's clocks a wave knows
  * what those barriers told. */
-#include "backend/emu/emu_hopper.h"
+#include "backend/emu/hopper/emu_hopper.h"
 
-#include "backend/emu/emu_check.h"
+#include "backend/emu/check/emu_check.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* emu_hopper.h: what Hopper adds to a block: barriers in shared memory that count arrivals and bytes, bulk copies that complete on them,
  * bulk stores, barriers of some waves, and matrix instructions of four waves that read shared memory. The functions of a thread are calls
  * of the kernel text (emu_abi.h). */
-#ifndef KW_BACKEND_EMU_EMU_HOPPER_H
-#define KW_BACKEND_EMU_EMU_HOPPER_H
+#ifndef KW_BACKEND_EMU_HOPPER_EMU_HOPPER_H
+#define KW_BACKEND_EMU_HOPPER_EMU_HOPPER_H
 
 #include "backend/emu/emu.h"
 

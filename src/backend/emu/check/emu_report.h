@@ -1,6 +1,6 @@
 /* emu_report.h: what the machine says of threads that wait for each other in vain. */
-#ifndef KW_BACKEND_EMU_EMU_REPORT_H
-#define KW_BACKEND_EMU_EMU_REPORT_H
+#ifndef KW_BACKEND_EMU_CHECK_EMU_REPORT_H
+#define KW_BACKEND_EMU_CHECK_EMU_REPORT_H
 
 #include "backend/emu/emu.h"
 

@@ -1,6 +1,6 @@
 /* emu_report.c: see emu_report.h. Threads that do the same at the same line are one group: "0-31, 64-95 wait at kw_barrier,
  * gpu/igemm/igemm.c:210". */
-#include "backend/emu/emu_report.h"
+#include "backend/emu/check/emu_report.h"
 
 #include <stdio.h>
 #include <string.h>

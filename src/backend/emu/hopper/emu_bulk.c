@@ -5,9 +5,9 @@
  * A copy is carried out when no thread can go on without one, the oldest first: nobody can be later. What it brings is ordered before
  * those who wait on its barrier and nobody else: it is stamped as done by an engine, which is one more wave to the clocks of
  * emu_check.c. */
-#include "backend/emu/emu_hopper.h"
+#include "backend/emu/hopper/emu_hopper.h"
 
-#include "backend/emu/emu_check.h"
+#include "backend/emu/check/emu_check.h"
 #include "base/container/array.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  *
  * A cell is as wide as the narrowest element of the kernel's tensors. Cells of global memory are used by all machines of a run at a time
  * and are exchanged as one word; an exchange by each side means that the later one sees the earlier. Only what may be written has cells. */
-#include "backend/emu/emu_check.h"
+#include "backend/emu/check/emu_check.h"
 
 #include <stdio.h>
 #include <string.h>

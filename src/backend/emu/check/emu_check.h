@@ -1,6 +1,6 @@
 /* emu_check.h: what a machine is told of each access to memory, and what it makes of it. */
-#ifndef KW_BACKEND_EMU_EMU_CHECK_H
-#define KW_BACKEND_EMU_EMU_CHECK_H
+#ifndef KW_BACKEND_EMU_CHECK_EMU_CHECK_H
+#define KW_BACKEND_EMU_CHECK_EMU_CHECK_H
 
 #include "backend/emu/emu.h"
 
