@@ -11,6 +11,7 @@
 #include "check/set_kernels.h"
 #include "config/catalog.h"
 #include "config/config.h"
+#include "config/isa.h"
 #include "measure/bench.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/names/names.h"
@@ -370,6 +371,10 @@ static void epilogues_are_right_in_every_family(void **state) {
     const char *const archs[] = {target->arch, "x86-64-v3"}, *text = getenv("KW_CHECK_DRAWS");
     int draws = text ? atoi(text) : 2;
     if (!c->can_compile) {
+        skip();
+    }
+    if (getenv("KW_TILES") && !(kw_cpu_arch_find(target->arch)->has & KW_CPU_AMX)) {
+        print_message("skipped: tile registers are not played on %s, which has no AVX-512\n", target->arch);
         skip();
     }
     size_t families[2] = {0};
