@@ -11,7 +11,7 @@
 #include "check/set_kernels.h"
 #include "config/catalog.h"
 #include "config/config.h"
-#include "config/isa.h"
+#include "config/arch/isa.h"
 #include "measure/bench.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/names/names.h"
