@@ -213,6 +213,33 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
     return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
+/* Fewer pixels would be multiplied sooner than the sums are loaded and stored. */
+enum { PIXELS_LEAST = 128 };
+
+/* Pixels whose share of a row of tiles stays in the first level: all its tiles read the same channels of the vector side. Where these are
+ * read as they lie, each pixel begins in the midst of a line. */
+static int64_t near_pixels(const kw_bwd_weight *how, const shape *s, int64_t width, int64_t l1) {
+    int64_t bytes = (width + how->tile) * WORD;
+    if (how->copy == KW_COPY_NONE) {
+        bytes = kw_round_up(width * WORD, KW_LINE) + 2 * KW_LINE;
+    }
+    return kw_max(PIXELS_LEAST, l1 / kw_min(bytes, s->x_pixel + s->y_pixel));
+}
+
+/* A filter of 1 has no tap that reads a box's pixels again, so its boxes are what a row of tiles finds in the first level. */
+static void choose_near_box(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t width, const kw_target *target,
+                            int64_t box[4]) {
+    int64_t most = box_budget(s, d, target->l2), pixels = 0;
+    /* In floating point, as box_bytes(): a stride may be as large as it likes. */
+    double pixel = (double)s->x_pixel * (double)d->stride[0] * (double)d->stride[1] * (double)d->stride[2] + (double)s->y_pixel;
+    double near = (double)near_pixels(how, s, width, target->l1) * pixel;
+    int64_t budget = near < (double)most ? (int64_t)near : most;
+    for (; pixels < PIXELS_LEAST; budget += budget / 8) {
+        choose_box(s, d, kw_min(budget, most), box);
+        pixels = budget < most ? box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * box[KW_BOX_W] : PIXELS_LEAST;
+    }
+}
+
 /* Shares of the boxes: their sums, as fp32, take at most a quarter of what is copied. They depend on the problem alone, and so do the
  * bits of results. */
 static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums) {
@@ -229,7 +256,11 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     int64_t tiles = s.groups * s.taps * s.x_blocks * s.y_blocks, parts = parts_wanted(how, &s, d, tiles * tile_bytes);
     int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2);
     double share = box_bytes(&s, d, s.out) / (double)parts;
-    choose_box(&s, d, parts > 1 && share < (double)budget ? (int64_t)share : budget, box);
+    if (!how->box_kib && s.taps == 1 && !s.merge && !how->own && !how->amx) {
+        choose_near_box(how, &s, d, width, target, box);
+    } else {
+        choose_box(&s, d, parts > 1 && share < (double)budget ? (int64_t)share : budget, box);
+    }
     *launch = (kw_launch){.stages = 1};
     kw_bwd_weight_params *params = kw_launch_params(launch, kw_bwd_weight_params);
     for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
