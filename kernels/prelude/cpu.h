@@ -35,8 +35,6 @@ typedef unsigned char kw_vc_u __attribute__((vector_size(KW_LANES), aligned(1), 
 #if KW_STORAGE == 3
 typedef kw_i8 kw_vb __attribute__((vector_size(KW_LANES)));
 typedef kw_i8 kw_vb_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
-typedef short kw_vs __attribute__((vector_size(2 * KW_LANES)));
-typedef short kw_vs_u __attribute__((vector_size(2 * KW_LANES), aligned(1), may_alias));
 typedef kw_vi kw_va; /* what sums are kept in */
 #if KW_X_UNSIGNED    /* an element of what is spread */
 typedef unsigned char kw_x8;
@@ -82,6 +80,13 @@ KW_INLINE kw_vf kw_spread_word(const void *p) { return (kw_vf)(*(const kw_i32_u 
 #define KW_KEEP(v) __asm__("" : "+v"(v))
 #endif
 
+/* gcc 12 would widen a vector by halves, five instructions for one. */
+KW_INLINE kw_vu kw_words_of_halves(kw_vh h) {
+    kw_vu words;
+    __asm__("vpmovzxwd %1, %0" : "=v"(words) : "v"(h));
+    return words;
+}
+
 #if KW_DP
 /* Sums of products of bf16 pairs: a + low x low w + high x high w in every 32-bit lane. The builtins' names and types differ between
  * compiler versions; the instruction's does not. */
@@ -120,8 +125,12 @@ KW_INLINE float kw_load_1(const void *p) { return *(const kw_f32_u *)p; }
 KW_INLINE void kw_store_x(void *p, kw_vf v) { kw_put(p, v); }
 KW_INLINE void kw_store_1(void *p, float f) { *(kw_f32_u *)p = f; }
 #elif KW_STORAGE == 1
-KW_INLINE kw_vf kw_widen(kw_vh h) { return (kw_vf)(__builtin_convertvector(h, kw_vu) << 16); }
-KW_INLINE kw_vf kw_load_x(const void *p) { return kw_widen(*(const kw_vh_u *)p); }
+KW_INLINE kw_vf kw_widen(kw_vh h) { return (kw_vf)(kw_words_of_halves(h) << 16); }
+KW_INLINE kw_vf kw_load_x(const void *p) {
+    kw_vu words;
+    __asm__("vpmovzxwd %1, %0" : "=v"(words) : "m"(*(const kw_vh_u *)p));
+    return (kw_vf)(words << 16);
+}
 KW_INLINE float kw_load_1(const void *p) {
     union {
         kw_u32 u;
@@ -145,13 +154,26 @@ KW_INLINE void kw_store_two(void *p, kw_vf v, kw_vf next) {
 #define KW_STORES_TWO 1
 #endif
 #else
+/* Of words below 2^16. */
+KW_INLINE kw_vh kw_low_halves(kw_vu words) {
+#if KW_LANES == 8 /* gcc 12 would clear the upper halves first */
+    kw_vu packed;
+    kw_vh low;
+    __asm__("vpackusdw %1, %1, %0" : "=v"(packed) : "v"(words));
+    __asm__("vpermq $8, %1, %0" : "=v"(packed) : "v"(packed));
+    __builtin_memcpy(&low, &packed, sizeof low);
+    return low;
+#else
+    return __builtin_convertvector(words, kw_vh);
+#endif
+}
 /* Round to nearest even; a NaN keeps its sign and becomes quiet. */
 KW_INLINE void kw_store_x(void *p, kw_vf v) {
     kw_vu u = (kw_vu)v;
     kw_vu r = (u + 0x7fffu + ((u >> 16) & 1u)) >> 16;
     kw_vu nan = (kw_vu)(v != v);
     r = (r & ~nan) | (((u >> 16) | 0x40u) & nan);
-    *(kw_vh_u *)p = __builtin_convertvector(r, kw_vh);
+    *(kw_vh_u *)p = kw_low_halves(r);
 }
 #endif
 KW_INLINE void kw_store_1(void *p, float f) {
@@ -179,10 +201,12 @@ KW_INLINE kw_vf kw_widen(kw_vh h) {
 KW_INLINE float kw_load_1(const void *p) { return (float)*(const kw_f16_u *)p; }
 KW_INLINE kw_vf kw_load_x(const void *p) { return kw_widen(*(const kw_vh_u *)p); }
 #elif KW_STORAGE == 4
-/* As the bits of an fp16 of the same sign, exponent and mantissa, whose bias is larger by 8; a NaN has the bits that would be 480. */
+/* As the bits of an fp16 of the same sign, exponent and mantissa, whose bias is larger by 8; a NaN has the bits that would be 480. A byte that was
+ * widened with its sign and shifted has the sign in both upper bits. */
 KW_INLINE kw_vf kw_load_x(const void *p) {
-    kw_vh h = __builtin_convertvector(*(const kw_vc_u *)p, kw_vh);
-    kw_vf v = kw_widen((h & 0x80) << 8 | (h & 0x7f) << 7) * 256.0f;
+    kw_vh h;
+    __asm__("vpmovsxbw %1, %0" : "=v"(h) : "m"(*(const kw_vc_u *)p));
+    kw_vf v = kw_widen(h << 7 & 0xbfff) * 256.0f;
     return (kw_vf)((kw_vi)v | ((kw_vi)(v * v == 230400.0f) & 0x7fc00000));
 }
 KW_INLINE float kw_load_1(const void *p) {
@@ -192,7 +216,11 @@ KW_INLINE float kw_load_1(const void *p) {
 }
 #else
 /* The upper half of an fp16. */
-KW_INLINE kw_vf kw_load_x(const void *p) { return kw_widen(__builtin_convertvector(*(const kw_vc_u *)p, kw_vh) << 8); }
+KW_INLINE kw_vf kw_load_x(const void *p) {
+    kw_vh h;
+    __asm__("vpmovzxbw %1, %0" : "=v"(h) : "m"(*(const kw_vc_u *)p));
+    return kw_widen(h << 8);
+}
 KW_INLINE float kw_load_1(const void *p) {
     kw_u16 h = (kw_u16)(*(const unsigned char *)p << 8);
     return (float)*(const kw_f16_u *)&h;

@@ -109,6 +109,10 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
             count = rows_apart(a, p, row, last - row, &apart);
             const char *from = row_of(a, p, row) + offset;
             char *at = to + (row - first) * pitch;
+            if (KW_MATH != 3 && apart == p->depth * KW_BYTES && pitch == p->depth * KW_WORD) { /* all rows in one go */
+                kw_copy(at, from, count * p->depth, count * pitch);
+                continue;
+            }
             for (kw_i64 i = kw_copy_narrow(at, pitch, from, apart, p->depth, count); i < count; i++)
                 kw_copy(at + i * pitch, from + i * apart, p->depth, pitch);
         }

@@ -29,9 +29,16 @@
 /* Sums windows windows of a tile's entries of the indirection buffer into its result pixels. */
 static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights,
                     char *dst KW_AND_ZERO(kw_vf zero) KW_AND_CHANNELS(const kw_channels *at)) {
+#if KW_WIDENS_AHEAD
+    kw_widened widened[KW_SOURCES];
+#endif
     KW_EACH_SUM(KW_DECLARE_SUM)
     for (; windows; windows--, from += KW_ENTRY) {
         const char *w = weights + from[0];
+#if KW_WIDENS_AHEAD
+        for (kw_i64 i = 0; i < KW_SOURCES; i++)
+            kw_widen_ahead(widened[i], src + from[1 + i]);
+#endif
 #if KW_MIXES
         for (kw_i64 step = 0; step < KW_STEPS; step++, w += KW_STEP_VECTORS * KW_VECTOR) {
             kw_lane_source_index pick = kw_lane_source_at(step);

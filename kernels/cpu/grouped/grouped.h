@@ -57,6 +57,35 @@ KW_INLINE void kw_put_bytes(char *p, kw_vf v, kw_i64 bytes) { /* an even number 
 }
 #endif
 
+/* Channels that all taps and lanes of a tile share are widened once for a window, not each time that one is spread. */
+#ifdef KW_PARTS
+#define KW_MIXED KW_PARTS /* channels of a source pixel that a vector of results is made of */
+#else
+#define KW_MIXED KW_SRC_GROUP
+#endif
+#ifndef KW_WIDENS_AHEAD
+#define KW_WIDENS_AHEAD (KW_MIXES && KW_STORAGE != 0 && !KW_DP)
+#endif
+#define KW_MIXES_FLOATS (KW_STAGED || KW_WIDENS_AHEAD)
+#if KW_WIDENS_AHEAD
+typedef float kw_widened[(KW_MIXED + KW_LANES - 1) / KW_LANES * KW_LANES];
+#define KW_SOURCE(n) (const char *)widened[(n)-1]
+/* Reads no more than the groups' channels. */
+KW_INLINE void kw_widen_ahead(float *to, const char *p) {
+    kw_i64 i = 0;
+    for (; i + KW_LANES <= KW_MIXED; i += KW_LANES)
+        kw_put(to + i, kw_load_x(p + i * KW_BYTES));
+    for (; i < KW_MIXED; i++)
+#if KW_STORAGE == 3
+        to[i] = (float)*(const kw_x8 *)(p + i);
+#else
+        to[i] = kw_load_1(p + i * KW_BYTES);
+#endif
+}
+#else
+#define KW_SOURCE(n) (src + from[n])
+#endif
+
 #ifdef KW_PARTS
 typedef kw_vi kw_lane_source_index; /* which channel each lane takes */
 
@@ -66,7 +95,7 @@ KW_INLINE kw_lane_source_index kw_lane_source_at(kw_i64 step) { return *(const k
 
 #if KW_DP
 typedef int kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
-#elif KW_STORAGE == 0 || KW_STAGED
+#elif KW_STORAGE == 0 || KW_MIXES_FLOATS
 typedef float kw_part __attribute__((vector_size(4 * KW_PARTS), aligned(1), may_alias));
 #elif KW_STORAGE == 3
 typedef struct kw_part {
@@ -79,7 +108,7 @@ typedef kw_u16 kw_part __attribute__((vector_size(2 * KW_PARTS), aligned(1), may
 /* Reads no more than the groups' channels: what follows may lie beyond the tensor. */
 KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
     kw_part part = *(const kw_part *)p;
-#if KW_DP || KW_STORAGE == 0 || KW_STAGED
+#if KW_DP || KW_STORAGE == 0 || KW_MIXES_FLOATS
     return kw_permute((kw_vf)KW_WIDEN(part), pick);
 #elif KW_STORAGE == 3
     char whole[KW_LANES] = {0};
@@ -92,12 +121,12 @@ KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
 #else
 typedef kw_i64 kw_lane_source_index; /* the distance of the channel that all lanes take */
 
-KW_INLINE kw_lane_source_index kw_lane_source_at(kw_i64 step) { return step * (KW_DP || KW_STAGED ? 4 : KW_BYTES); }
+KW_INLINE kw_lane_source_index kw_lane_source_at(kw_i64 step) { return step * (KW_DP || KW_MIXES_FLOATS ? 4 : KW_BYTES); }
 
 KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
 #if KW_DP
     return kw_spread_word(p + pick);
-#elif KW_STAGED
+#elif KW_MIXES_FLOATS
     return kw_spread(p + pick);
 #elif KW_STORAGE == 3
     return (float)*(const kw_x8 *)(p + pick) - (kw_vf){0};

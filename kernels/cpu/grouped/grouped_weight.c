@@ -12,6 +12,7 @@
 #include "kw_config.h"
 
 #define KW_TO_BYTES KW_BYTES
+#define KW_WIDENS_AHEAD 0
 #include "cpu/grouped/grouped.h"
 #include "cpu/grouped/grouped_indirection.h"
 

@@ -381,12 +381,78 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_copy_bytes(to, from, count);
     kw_fill_run(to, count, room);
 }
+#elif KW_STORAGE == 3
+typedef char kw_bytes4 __attribute__((vector_size(4), aligned(1), may_alias));
+typedef char kw_bytes8 __attribute__((vector_size(8), aligned(1), may_alias));
+typedef char kw_bytes16 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef short kw_shorts8 __attribute__((vector_size(16), aligned(1), may_alias));
+typedef short kw_shorts16 __attribute__((vector_size(32), aligned(1), may_alias));
+
+/* 16, 8 or 4 bytes, widened. gcc 12 would widen them by halves. */
+#if KW_X_UNSIGNED
+#define KW_WIDEN_BYTES "vpmovzxbw"
+#else
+#define KW_WIDEN_BYTES "vpmovsxbw"
+#endif
+KW_INLINE void kw_widen16(char *to, const char *from) {
+    kw_shorts16 words;
+    __asm__(KW_WIDEN_BYTES " %1, %0" : "=v"(words) : "m"(*(const kw_bytes16 *)from));
+    *(kw_shorts16 *)to = words;
+}
+KW_INLINE void kw_widen8(char *to, const char *from) {
+    kw_shorts8 words;
+    __asm__(KW_WIDEN_BYTES " %1, %0" : "=v"(words) : "m"(*(const kw_bytes8 *)from));
+    *(kw_shorts8 *)to = words;
+}
+KW_INLINE void kw_widen4(char *to, const char *from) {
+    kw_shorts8 words = {0};
+    __builtin_memcpy(&words, from, 4);
+    __asm__(KW_WIDEN_BYTES " %0, %0" : "+v"(words));
+    __builtin_memcpy(to, &words, 8);
+}
+
+/* Copies pixels of at most 16 bytes by one move each: what a move writes behind its pixel is the next one's place, or meets weights of zero.
+ * Gives how many; the last ones, behind which something else stands, are left. */
+static __attribute__((unused)) kw_i64 kw_copy_narrow(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 bytes, kw_i64 pixels) {
+    kw_i64 width = bytes <= 4 ? 4 : bytes <= 8 ? 8 : 16, step = kw_min(pixel / 2, pitch);
+    kw_i64 moved = bytes > 16 ? 0 : pixels - (width + step - 1) / step;
+    if (width == 4) {
+        for (kw_i64 i = 0; i < moved; i++)
+            kw_widen4(to + i * pixel, from + i * pitch);
+    } else if (width == 8) {
+        for (kw_i64 i = 0; i < moved; i++)
+            kw_widen8(to + i * pixel, from + i * pitch);
+    } else {
+        for (kw_i64 i = 0; i < moved; i++)
+            kw_widen16(to + i * pixel, from + i * pitch);
+    }
+    return kw_max(moved, 0);
+}
+
+/* Copies count channels that lie side by side, as the tile reads them. What is left behind the last whole piece is taken once more with what
+ * stands before it. */
+static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
+    kw_i64 i = 0;
+    for (; i + 16 <= count; i += 16)
+        kw_widen16(to + 2 * i, from + i);
+    if (i < count && count >= 16) {
+        kw_widen16(to + 2 * (count - 16), from + count - 16);
+    } else if (i < count && count >= 8) {
+        kw_widen8(to, from);
+        kw_widen8(to + 2 * (count - 8), from + count - 8);
+    } else if (count >= 4 && i < count) {
+        kw_widen4(to, from);
+        kw_widen4(to + 2 * (count - 4), from + count - 4);
+    } else {
+        for (; i < count; i++)
+            *(kw_u16_u *)(to + 2 * i) = (kw_u16) * (const kw_x8 *)(from + i);
+    }
+    kw_fill_run(to, count, room);
+}
 #else
 /* A vector of channels. */
 KW_INLINE void kw_copy_lanes(char *to, const char *from) {
-#if KW_STORAGE == 3
-    *(kw_vs_u *)to = __builtin_convertvector(*(const kw_vx_u *)from, kw_vs);
-#elif KW_CONVERTS
+#if KW_CONVERTS
     kw_put(to, kw_load_x(from));
 #else
     __builtin_memcpy(to, from, KW_BYTES * KW_LANES);
@@ -421,9 +487,7 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
         i = count;
     }
     for (; i < count; i++) {
-#if KW_STORAGE == 3
-        *(kw_u16_u *)(to + 2 * i) = (kw_u16) * (const kw_x8 *)(from + i);
-#elif KW_CONVERTS
+#if KW_CONVERTS
         *(kw_f32_u *)(to + KW_WORD * i) = kw_load_1(from + KW_BYTES * i);
 #else
         __builtin_memcpy(to + KW_WORD * i, from + KW_BYTES * i, KW_BYTES);

@@ -125,7 +125,7 @@ static void emit_source_row(writer *w, int row) {
             continue;
         }
         kw_text_addf(w->text,
-                     w->mixes ? "        x = kw_mix(src + from[%d], pick) KW_LESS_ZERO;\n"
+                     w->mixes ? "        x = kw_mix(KW_SOURCE(%d), pick) KW_LESS_ZERO;\n"
                               : "        x = kw_load_x(src + from[%d]) KW_LESS_ZERO;\n",
                      1 + row * w->cols + col);
         for (int y = 0; y < g->tile_h; y++) {
