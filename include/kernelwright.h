@@ -570,7 +570,8 @@ typedef struct kw_tensors {
 KW_API kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, void *stream, kw_error *err);
 /* Runs plans of one context, plans[i] with tensors[i], that have nothing to do with each other: as kw_plan_run does, in any order and on a CPU
  * side by side, small ones on a thread each. So products whose m, n and k all differ share the cores (grouped GEMM of cuBLASLt, CK). What one
- * writes no other may read or write, workspaces included. Everything is checked before anything runs. On a GPU they are queued one behind the
+ * writes no other may read or write, workspaces included; that no two write the same memory is checked (docs/problems/grouped-products.md), as
+ * everything else is, before anything runs. On a GPU they are queued one behind the
  * other, and with a stream NULL the call waits once. */
 KW_API kw_status kw_plans_run(const kw_plan *const plans[], const kw_tensors *const tensors[], size_t count, void *stream, kw_error *err);
 /* Runs the plan so many times, one after the other, and gives the time of one: by the clock that kw_context_clock names, the one that

@@ -2,6 +2,10 @@
  * runs; then the device runs them side by side, KW_TOGETHER_MAX at a time, or queues one behind the other. */
 #include "base/math.h"
 #include "dispatch/plan.h"
+#include "dispatch/together/apart.h"
+#include "problem/tensors/runs.h"
+
+#include <stdlib.h>
 
 /* Every refusal says which of them it is about. */
 static kw_status fail_one(size_t number, kw_status status, kw_error *err) {
@@ -33,6 +37,58 @@ static kw_status check_plans(const kw_plan *const plans[], const kw_tensors *con
     return KW_OK;
 }
 
+/* What a plan writes: its result, the gradient of its bias, its workspace. */
+enum { WRITES_RESULT, WRITES_BIAS, WRITES_WORKSPACE, WRITES_COUNT };
+static const char *const written_names[WRITES_COUNT] = {"result", "bias gradient", "workspace"};
+
+static size_t add_written(kw_piece pieces[WRITES_COUNT], const kw_plan *plan, const kw_tensors *tensors, size_t number) {
+    const kw_problem *problem = &plan->impl->key.problem;
+    kw_tensor result = kw_problem_result(problem);
+    kw_runs runs = kw_problem_runs(problem, result);
+    int64_t bytes = (int64_t)kw_dtype_size(kw_problem_dtype(problem, result)), workspace = kw_plan_workspace(plan);
+    const void *at = result == KW_X ? tensors->x : result == KW_W ? tensors->w : tensors->y;
+    size_t count = 0;
+    pieces[count++] = (kw_piece){(uintptr_t)at, runs.length * bytes, runs.step * bytes, runs.count, (int32_t)number, WRITES_RESULT};
+    if (kw_epilogue_bias_gradient(&problem->epilogue)) {
+        kw_extra extras[KW_EXTRA_MAX];
+        kw_problem_extras(extras, problem);
+        int64_t all = extras[0].elements * (int64_t)kw_dtype_size(extras[0].dtype);
+        pieces[count++] = (kw_piece){(uintptr_t)tensors->extra[0], all, all, 1, (int32_t)number, WRITES_BIAS};
+    }
+    if (workspace) {
+        pieces[count++] = (kw_piece){(uintptr_t)tensors->workspace, workspace, workspace, 1, (int32_t)number, WRITES_WORKSPACE};
+    }
+    return count;
+}
+
+/* Rule results_apart. What plans read is not looked at. */
+static kw_status check_apart(const kw_plan *const plans[], const kw_tensors *const tensors[], size_t count, kw_error *err) {
+    kw_piece few[WRITES_COUNT * KW_TOGETHER_MAX], pair[2], *pieces = few;
+    size_t written = 0;
+    bool meet = false;
+    if (count > KW_TOGETHER_MAX) {
+        pieces = count > INT32_MAX ? NULL : malloc(count * WRITES_COUNT * sizeof *pieces);
+        if (!pieces) {
+            return kw_fail_memory(err, "what the plans write");
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        written += add_written(pieces + written, plans[i], tensors[i], i);
+    }
+    kw_status status = kw_pieces_meet(&meet, pair, pieces, written, err);
+    if (!status && meet) {
+        int a = pair[0].owner > pair[1].owner; /* the one with the lower number is named first */
+        status =
+            kw_fail(err, KW_ILLEGAL,
+                    "kw_plans_run: rule results_apart: the %s of plan %d and the %s of plan %d overlap; what a plan writes must be its own",
+                    written_names[pair[a].what], pair[a].owner, written_names[pair[!a].what], pair[!a].owner);
+    }
+    if (pieces != few) {
+        free(pieces);
+    }
+    return status;
+}
+
 static kw_status run_some(const kw_plan *const plans[], const kw_tensors *const tensors[], size_t count, void *stream, kw_error *err) {
     const kw_backend *backend = plans[0]->impl->context->backend;
     kw_backend_call calls[KW_TOGETHER_MAX];
@@ -56,6 +112,7 @@ kw_status kw_plans_run(const kw_plan *const plans[], const kw_tensors *const ten
         return kw_fail(err, KW_ILLEGAL, "kw_plans_run: %s is NULL", plans ? "tensors" : "plans");
     }
     kw_status status = check_plans(plans, tensors, count, stream, err);
+    status = status || count < 2 ? status : check_apart(plans, tensors, count, err);
     for (size_t i = 0; i < count && !status; i += KW_TOGETHER_MAX) {
         status = run_some(plans + i, tensors + i, (size_t)kw_min((int64_t)(count - i), KW_TOGETHER_MAX), stream, err);
     }

@@ -170,6 +170,52 @@ static void refusals_come_first(void **state) {
     kw_context_close(&other);
 }
 
+typedef struct columns_case {
+    const char *text[2];
+    int64_t at[2]; /* floats into the matrix, of each result */
+    bool apart;
+} columns_case;
+
+/* Results that are slices of one matrix may lie between each other's lines, and no two may share an element (rule results_apart). */
+static void results_are_apart(void **state) {
+    (void)state;
+    static const columns_case cases[] = {
+        {{"gemm fp32 rcr m4 n5 k6 ldc16", "gemm fp32 rcr m9 n3 k2 ldc16"}, {0, 5}, true},
+        {{"gemm fp32 rcr m4 n5 k6 ldc16", "gemm fp32 rcr m9 n3 k2 ldc16"}, {0, 4}, false},
+        {{"gemm fp32 rcr m4 n5 k6 ldc16", "gemm fp32 rcr m4 n5 k6 ldc16"}, {0, 64}, true},
+        {{"gemm fp32 rcr m4 n5 k6 ldc16", "gemm fp32 rcr m4 n5 k6 ldc16"}, {0, 49}, false},
+        {{"gemm fp32 rcr m4 n5 k6", "gemm fp32 rcr m3 n2 k6"}, {0, 20}, true},
+        {{"gemm fp32 rcr m4 n5 k6", "gemm fp32 rcr m3 n2 k6"}, {7, 0}, true},
+        {{"gemm fp32 rcr m4 n5 k6", "gemm fp32 rcr m3 n2 k6"}, {5, 0}, false},
+        {{"gemm fp32 rcr b2 m4 n5 k6 ldc16", "gemm fp32 rcr b2 m4 n11 k6 ldc16"}, {0, 5}, true},
+        {{"gemm fp32 rcr m4 n5 k6 ldc16", "gemm fp32 rcr m4 n5 k6 ldc15"}, {0, 5}, false}, /* of two distances spans are looked at */
+        {{"conv_fwd fp32 nhwgc c3 k4 i5x5 f1x1 ldyw12", "conv_fwd fp32 nhwgc c3 k8 i5x5 f1x1 ldyw12"}, {0, 4}, true},
+        {{"conv_fwd fp32 nhwgc c3 k4 i5x5 f1x1 ldyw12", "conv_fwd fp32 nhwgc c3 k8 i5x5 f1x1 ldyw12"}, {0, 3}, false},
+    };
+    kw_context *context = open_context(2, NULL);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        item items[2];
+        float matrix[512] = {0};
+        for (int p = 0; p < 2; p++) {
+            make_item(&items[p], context, cases[i].text[p], false);
+            items[p].tensors.y = matrix + cases[i].at[p];
+        }
+        kw_error err = {0};
+        const kw_plan *plans[] = {items[0].plan, items[1].plan};
+        kw_status status = kw_plans_run(plans, (const kw_tensors *[]){&items[0].tensors, &items[1].tensors}, 2, NULL, &err);
+        if (status != (cases[i].apart ? KW_OK : KW_ILLEGAL)) {
+            fail_msg("case %zu: status %d, \"%s\"", i, (int)status, err.text);
+        }
+        assert_true(cases[i].apart || strstr(err.text, "rule results_apart: the result of plan 0 and the result of plan 1 overlap"));
+        for (int e = 0; e < 512 && !cases[i].apart; e++) {
+            assert_true(matrix[e] == 0);
+        }
+        drop_item(&items[0]);
+        drop_item(&items[1]);
+    }
+    kw_context_close(&context);
+}
+
 static int setup(void **state) {
     (void)state;
     scratch_make(folder);
@@ -183,6 +229,7 @@ static int teardown(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_has_its_result), cmocka_unit_test(refusals_come_first)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(each_has_its_result), cmocka_unit_test(refusals_come_first),
+                                       cmocka_unit_test(results_are_apart)};
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -1,5 +1,7 @@
 /* test_pitch.c: matrices that are parts of larger ones: their text, what is refused, where each element lies. */
+#include "base/math.h"
 #include "problem/identity.h"
+#include "problem/tensors/runs.h"
 #include "support/kw_test.h"
 
 #include <string.h>
@@ -134,6 +136,44 @@ static void elements_and_places_are_each_others(void **state) {
     assert_int_equal(kw_problem_bytes(&dense) - kw_problem_bytes(&shared), 2 * 6 * 7 * 4);
 }
 
+/* Every element is in a run, and in those that are exact there is nothing else. */
+static void runs_have_all_elements(void **state) {
+    static const struct {
+        const char *text;
+        kw_runs y; /* {0}: not exact */
+    } cases[] = {
+        {GEMM, {90, 90, 1}},
+        {GEMM " ldc9", {6, 9, 15}},
+        {GEMM " stridec40", {30, 40, 3}},
+        {GEMM " ldc18 stridec6", {18 * 5, 18 * 5, 1}},
+        {GEMM " ldc20 stridec6", {18, 20, 5}},
+        {GEMM " ldc9 stridec90", {0}},
+        {GEMM " ldc9 stridec91", {0}},
+        {GEMM " ldc40 stridec7", {0}},
+        {CONV, {420, 420, 1}},
+        {CONV " ldyw8", {5, 8, 84}},
+        {CONV " ldyn999", {210, 999, 2}},
+        {CONV " ldyw12 ldyn6", {0}},
+        {"conv_fwd fp32 ngchw n2 g1 c3 k5 i6x7 f3x3 p1x1 ldyn999", {210, 999, 2}},
+        {"conv_fwd fp32 ngchw n2 g1 c3 k5 i6x7 f3x3 p1x1 ldyh9 ldyn999", {0}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem = parse(cases[i].text);
+        kw_runs runs = kw_problem_runs(&problem, KW_Y);
+        int64_t values = kw_problem_values(&problem, KW_Y);
+        for (int64_t e = 0; e < values; e++) {
+            int64_t place = kw_problem_place(&problem, KW_Y, e), run = kw_min(place / runs.step, runs.count - 1);
+            assert_true(place - run * runs.step < runs.length);
+        }
+        if (cases[i].y.count) {
+            assert_memory_equal(&runs, &cases[i].y, sizeof runs);
+            assert_int_equal(runs.length * runs.count, values);
+        }
+        assert_true((runs.count - 1) * runs.step + runs.length <= kw_problem_elements(&problem, KW_Y));
+    }
+}
+
 static void what_changes_nothing_is_no_difference(void **state) {
     kw_problem a = parse(GEMM), b = a, same[2];
     (void)state;
@@ -149,6 +189,7 @@ int main(void) {
         cmocka_unit_test(text_says_what_was_read),
         cmocka_unit_test(what_cannot_be_is_refused),
         cmocka_unit_test(elements_and_places_are_each_others),
+        cmocka_unit_test(runs_have_all_elements),
         cmocka_unit_test(what_changes_nothing_is_no_difference),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
