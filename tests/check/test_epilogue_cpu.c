@@ -175,13 +175,21 @@ static bool knows_first_alone(const kw_family *family) {
     return !strcmp(family->name, "conv.depthwise_planes") || !strcmp(family->name, "conv.depthwise_rows");
 }
 
-/* Leaves out what channels-first tensors cannot have (rule first_channels). */
-static void keep_channels(kw_epilogue *e) {
+/* Leaves out what channels-first tensors cannot have (rules first_channels, channel_steps): one tensor of the result's shape stays where the
+ * family may have it, with elements as large as the result's. */
+static void keep_channels(kw_epilogue *e, const kw_config *config) {
+    kw_dtype output = e->converts ? e->output : kw_dtype_output(config->dtype);
+    bool may_stay = config->op != KW_CONV_BWD_WEIGHT && !knows_first_alone(config->family);
     int32_t kept = 0;
     for (int32_t i = 0; i < e->count; i++) {
         kw_extra_shape shape = kw_epilogue_info_of(e->step[i].op)->shape;
         bool of_w = e->step[i].op == KW_EPILOGUE_ZERO_W || e->step[i].op == KW_EPILOGUE_ZERO_W_CHANNEL;
-        bool goes = shape == KW_EXTRA_ALL || shape == KW_EXTRA_ROW || of_w || e->step[i].op == KW_EPILOGUE_BETA;
+        bool stays = may_stay && shape == KW_EXTRA_ALL && kw_dtype_size(e->step[i].dtype) == kw_dtype_size(output);
+        bool goes = (shape == KW_EXTRA_ALL && !stays) || shape == KW_EXTRA_ROW || of_w || e->step[i].op == KW_EPILOGUE_BETA;
+        may_stay &= !stays;
+        if (stays && kw_epilogue_has_beta(e, i)) {
+            e->step[kept++] = e->step[i - 1];
+        }
         if (!goes) {
             e->step[kept++] = e->step[i];
         }
@@ -344,7 +352,7 @@ static void check_config(checker *c, const kw_config *config, int draws) {
         s.config.wants.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.wants.mixed);
         s.config.wants.first = config->family->first_text && kw_random_below(&c->random, 2);
         if (s.config.wants.first || knows_first_alone(config->family)) {
-            keep_channels(&s.config.wants.epilogue);
+            keep_channels(&s.config.wants.epilogue, config);
         }
         if (knows_first_alone(config->family)) { /* rule result_type */
             keep_type(&s.config.wants.epilogue);

@@ -145,6 +145,25 @@ KW_INLINE void move_run(char *to, const char *from, kw_i64 count) {
         __builtin_memcpy(to, from, KW_OUT_BYTES);
 }
 
+/* The tensor of an epilogue that has the result's shape (rule first_channels leaves one, of elements as large): what a waiting tile reads of it
+ * waits in the tile's place, where each element is read before it is written. */
+#if KW_EPILOGUE
+#define KW_PLANE_FUNCTION(name) KW_PLANE_STEP
+#define KW_PLANE_STEP(v, ...) (v)
+#define KW_PLANE_NOTHING(type, number) 0
+#define KW_PLANE_LIKE(type, number) (like = a->extra[number], a->extra[number] = held, 0)
+KW_INLINE const char *like_result(kw_kernel_args *a, const char *held) {
+    const char *like = 0;
+    float v = 0;
+    (void)a, (void)held;
+    KW_EPILOGUE_STEPS(v, KW_PLANE_FUNCTION, KW_PLANE_NOTHING, KW_PLANE_NOTHING, KW_PLANE_NOTHING, KW_PLANE_LIKE)
+    (void)v;
+    return like;
+}
+#else
+#define like_result(a, held) ((void)(a), (const char *)0)
+#endif
+
 /* A tile of rows times the panels of a unit, so that what is written lies in long pieces, too. held: where a tile waits whose panel is not
  * one whole run. */
 static void multiply_row(const kw_kernel_args *a, const plane_product *p, const plane_chunk *chunk, kw_i64 group, kw_i64 tile,
@@ -152,6 +171,9 @@ static void multiply_row(const kw_kernel_args *a, const plane_product *p, const 
     static const kw_run whole_depth = {0, 0};
     kw_i64 tiles = (p->rows + KW_TILE_COLS - 1) / KW_TILE_COLS, plane = p->pixels * KW_OUT_BYTES, image = a->groups * p->rows * plane;
     char *held = memory + KW_SPILL_BYTES, *row = p->to + (group * p->rows + tile * KW_TILE_COLS) * plane;
+    kw_kernel_args waiting = *a;
+    const char *like = like_result(&waiting, held);
+    like = like ? like + (row - p->to) : like;
     kw_tile_job job = {.runs = &whole_depth,
                        .run_count = 1,
                        .steps = p->steps,
@@ -172,7 +194,14 @@ static void multiply_row(const kw_kernel_args *a, const plane_product *p, const 
         job.w = copies + i * KW_PLANE_PANEL_BYTES(p->steps, KW_BLOCK);
         job.out = whole ? row + run->image * image + run->pixel * KW_OUT_BYTES : held;
         job.out_pixel = whole ? plane : KW_BLOCK * KW_OUT_BYTES;
-        job.at = kw_place_steps(kw_place_at(a, p->to, run->image * p->pixels + run->pixel, group * p->rows + tile * KW_TILE_COLS), 1, 0);
+        for (kw_i64 m = 0; like && m < job.cols && !whole; m++) {
+            for (const plane_run *r = run; r < end; r++)
+                move_run(held + (m * KW_BLOCK + r->at) * KW_OUT_BYTES, like + m * plane + r->image * image + r->pixel * KW_OUT_BYTES,
+                         r->count);
+        }
+        job.at = kw_place_steps(kw_place_at(!like || whole ? a : &waiting, !like || whole ? p->to : held,
+                                            run->image * p->pixels + run->pixel, group * p->rows + tile * KW_TILE_COLS),
+                                1, 0);
         kw_tile(&job);
         for (kw_i64 m = 0; m < job.cols && !whole; m++) {
             for (const plane_run *r = run; r < end; r++)

@@ -4,6 +4,7 @@
 
 #include "base/math.h"
 #include "cpu/planes/args.h"
+#include "problem/epilogue/epilogue.h"
 
 #include <assert.h>
 
@@ -125,6 +126,14 @@ static bool results_have_the_type(const kw_rule_case *c) {
     return !c->problem->epilogue.converts;
 }
 
+static bool steps_are_of_channels(const kw_rule_case *c) {
+    bool good = true;
+    for (int32_t i = 0; i < c->problem->epilogue.count; i++) {
+        good &= kw_epilogue_info_of(c->problem->epilogue.step[i].op)->shape != KW_EXTRA_ALL;
+    }
+    return good;
+}
+
 static const kw_rule fits_rules[] = {
     {"channels_first", "the layout must be channels-first; for channels last take conv.depthwise", has_channels_first},
     {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},
@@ -133,6 +142,7 @@ static const kw_rule fits_rules[] = {
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"row_width", "rows have at most 2^20 pixels; where planes share a vector, a row must fit its share", rows_are_bounded},
     {"result_type", "the result must have the type of what is read; for others take conv.depthwise", results_have_the_type},
+    {"channel_steps", "no step of an epilogue has a tensor of the result's shape; with one take conv.depthwise", steps_are_of_channels},
     {0},
 };
 

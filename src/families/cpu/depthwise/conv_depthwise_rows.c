@@ -5,6 +5,7 @@
 
 #include "base/math.h"
 #include "cpu/rows/args.h"
+#include "problem/epilogue/epilogue.h"
 
 #include <assert.h>
 
@@ -139,6 +140,14 @@ static bool results_have_the_type(const kw_rule_case *c) {
     return !c->problem->epilogue.converts;
 }
 
+static bool steps_are_of_channels(const kw_rule_case *c) {
+    bool good = true;
+    for (int32_t i = 0; i < c->problem->epilogue.count; i++) {
+        good &= kw_epilogue_info_of(c->problem->epilogue.step[i].op)->shape != KW_EXTRA_ALL;
+    }
+    return good;
+}
+
 static const kw_rule fits_rules[] = {
     {"channels_first", "the layout must be channels-first; for channels last take conv.depthwise", has_channels_first},
     {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},
@@ -147,6 +156,7 @@ static const kw_rule fits_rules[] = {
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"image_size", "the image must be image x image, with half of the filter as padding", sizes_are_those},
     {"result_type", "the result must have the type of what is read; for others take conv.depthwise", results_have_the_type},
+    {"channel_steps", "no step of an epilogue has a tensor of the result's shape; with one take conv.depthwise", steps_are_of_channels},
     {0},
 };
 
