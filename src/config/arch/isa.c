@@ -71,6 +71,14 @@ double kw_multiply_rate(int32_t math, int32_t isa, kw_dtype dtype, const kw_rate
     }
 }
 
+/* Of two bytes: an extension, which is a shuffle, and a shift or a conversion. Of one: these of one more step. */
+double kw_widening_products(const kw_config *config) {
+    if (config->dtype == KW_FP32 || config->axis[KW_AXIS_MATH] != KW_MATH_FMA) {
+        return 0;
+    }
+    return kw_dtype_size(config->dtype) > 1 ? 2 : 4;
+}
+
 static bool math_serves_type(const kw_rule_case *c) {
     kw_config other = *c->config;
     bool good = false;

@@ -64,6 +64,9 @@ const kw_isa *kw_config_isa(const kw_config *config);
 const kw_multiply *kw_config_multiply(const kw_config *config);
 /* Instructions of it that a core gets done in a nanosecond; of tiles, rows of 16 lanes. 0: not measured. */
 double kw_multiply_rate(int32_t math, int32_t isa, kw_dtype dtype, const kw_rates *rates);
+/* What it takes, in multiply-adds' time, to widen a vector of the config's type in the loop that multiplies it; 0 where it is multiplied as
+ * it lies. For families that read tensors there: others widen when they copy or pack. */
+double kw_widening_products(const kw_config *config);
 /* The rules on the two axes, for every generated CPU family: KW_VALID, KW_RUNS. */
 extern const kw_rule kw_isa_valid_rules[], kw_isa_runs_rules[];
 

@@ -67,6 +67,7 @@ static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, 
     double tiles = (double)d->batch * (double)across * (double)down, lanes = (double)kw_config_isa(config)->lanes;
     /* Adding up the lanes of a sum takes about as many instructions as there are lanes. */
     launch->multiply_adds = tiles * (double)(rows * columns) * ((double)steps + lanes);
+    launch->multiply_adds += tiles * (double)(rows + columns) * (double)steps * kw_widening_products(config);
     launch->loads = tiles * ((double)(rows + columns) * (double)steps + (double)(rows * columns));
     launch->rereads[0] = (kw_cache_reuse){
         .bytes = (double)(d->batch * (across - 1)) * (double)(d->m * d->k * size),

@@ -92,7 +92,7 @@ static void count_tile(const kw_config *config, const kw_grouped *g, double *mul
         sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     }
     double served = kw_grouped_scatters(config, g) ? (g->taps_h > 1 ? g->stride : 1) * (g->taps_w > 1 ? g->stride : 1) : 1;
-    *multiply_adds = steps * taps * g->tile_h * g->tile_w / served;
+    *multiply_adds = steps * (taps * g->tile_h * g->tile_w / served + sources * kw_widening_products(config));
     *loads = steps * (sources + taps);
 }
 
@@ -250,6 +250,9 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
     if (parts > 1) { /* a product is of two rows, and of half the channels; making pairs of them takes as long as products */
         sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
         products += (double)(pixels + sources);
+    }
+    if (!kw_grouped_staged(config, g)) {
+        products += (double)(pixels + sources) * kw_widening_products(config);
     }
     launch->multiply_adds = summed * (double)(vectors * g->src) * products;
     launch->loads = summed * (double)(vectors * g->src) *
