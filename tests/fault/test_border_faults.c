@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#define LOOP "gpu/lib/overlap.h"
-#define PARTS "gpu/lib/overlap_border.h"
+#define LOOP "gpu/pipeline/overlap.h"
+#define PARTS "gpu/pipeline/overlap_border.h"
 #define ROWS "gpu/igemm/border.h"
 #define AXES                                                                                                                               \
     "tile_k=64 wave_n=1 wave_k=1 inst_m=64 inst_k=16 inst_n=64 tile_n=64 sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 merge=1 "    \

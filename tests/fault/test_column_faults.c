@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#define STORE "gpu/lib/overlap_store.h"
-#define LAYOUT "gpu/lib/overlap_layout.h"
+#define STORE "gpu/pipeline/overlap_store.h"
+#define LAYOUT "gpu/pipeline/overlap_layout.h"
 #define AXES                                                                                                                               \
     "pipe=cooperative tile_k=64 wave_m=8 wave_n=1 wave_k=1 inst_m=64 inst_k=16 sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 "      \
     "wave_groups=1 streamk=off persistent=1 index=32 "

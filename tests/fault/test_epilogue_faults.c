@@ -6,9 +6,9 @@
 #include <string.h>
 
 #define STEPS "prelude/epilogue_gpu.h"
-#define OVERLAP "gpu/lib/overlap.h"
-#define STORE "gpu/lib/overlap_store.h"
-#define FINISH "gpu/lib/finish.h"
+#define OVERLAP "gpu/pipeline/overlap.h"
+#define STORE "gpu/pipeline/overlap_store.h"
+#define FINISH "gpu/pipeline/finish.h"
 
 #define TILES                                                                                                                              \
     "tile_m=64 tile_n=64 tile_k=32 wave_m=4 wave_n=2 wave_k=1 inst_m=16 inst_n=8 inst_k=16 pipe=basic_v1 sched=intrawave epi=cshuffle "

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define LOOP "gpu/lib/overlap.h"
+#define LOOP "gpu/pipeline/overlap.h"
 #define FEED "gpu/gemm/feed.h"
 #define AXES                                                                                                                               \
     "tile_k=64 wave_n=1 wave_k=1 inst_m=64 inst_k=16 sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 pad_m=1 pad_n=1 pad_k=1 "        \

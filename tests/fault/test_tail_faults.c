@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define LOOP "gpu/lib/overlap.h"
+#define LOOP "gpu/pipeline/overlap.h"
 #define SLICES "gpu/lib/slices.h"
 #define AXES "tile_k=64 wave_n=1 wave_k=1 inst_m=64 inst_k=16 inst_n=64 tile_n=64 sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 "
 #define CONV_AXES AXES "merge=1 split_image=0 explicit=0 two_stage=0 spec=default streamk=off persistent=1 split_k=0 index=32 ndim=2 "

@@ -1,4 +1,4 @@
-/* feed.h: what gpu/lib/overlap.h asks of a product of matrices: steps of 64 depths by bulk copies in any layout. Maps: of an operand
+/* feed.h: what gpu/pipeline/overlap.h asks of a product of matrices: steps of 64 depths by bulk copies in any layout. Maps: of an operand
  * whose depth is contiguous (depth, row, batch), of the others (row, depth, batch), of the result (column, row, batch). */
 #ifndef KW_GEMM_FEED_H
 #define KW_GEMM_FEED_H

@@ -33,9 +33,9 @@
 
 #if KW_OVERLAP
 #include "gpu/lib/slices.h"
-#include "gpu/lib/overlap_layout.h"
+#include "gpu/pipeline/overlap_layout.h"
 #include "gpu/gemm/feed.h"
-#include "gpu/lib/overlap.h"
+#include "gpu/pipeline/overlap.h"
 #else
 
 #if KW_INDEX == 32
@@ -199,13 +199,13 @@ KW_DEVICE int kw_view_find(kw_view *v, const kw_gpu_args *a, int number, int til
 #endif
 
 #if KW_BULK
-#include "gpu/lib/bulk.h"
+#include "gpu/pipeline/bulk.h"
 #else
 #include "gpu/lib/tile.h"
 #if KW_WGMMA
-#include "gpu/lib/gather.h"
+#include "gpu/pipeline/gather.h"
 #else
-#include "gpu/lib/pipeline.h"
+#include "gpu/pipeline/pipeline.h"
 #endif
 #endif
 #include "gpu/lib/epilogue.h"

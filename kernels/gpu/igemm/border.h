@@ -1,6 +1,6 @@
-/* border.h: what gpu/lib/overlap.h asks of a convolution with strides of 1, forward or backward data, whose pixels come to shared memory once for
- * all taps (KW_BORDER, spec=stride1): a tile's pixels and the border that its taps reach, 64 channels of each, and a tap's rows of the first
- * operand begin at another of them. gpu/lib/overlap_border.h multiplies them.
+/* border.h: what gpu/pipeline/overlap.h asks of a convolution with strides of 1, forward or backward data, whose pixels come to shared memory once
+ * for all taps (KW_BORDER, spec=stride1): a tile's pixels and the border that its taps reach, 64 channels of each, and a tap's rows of the first
+ * operand begin at another of them. gpu/pipeline/overlap_border.h multiplies them.
  *
  * Rows are positions of padded images that follow each other: of an axis kw_border_pitch() positions, the first where the first result's first
  * tap reads. So a tap reads a row's position and as many further on for all rows. Behind a line's last pixel stand the zeros before the next

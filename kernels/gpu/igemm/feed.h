@@ -1,4 +1,4 @@
-/* feed.h: what gpu/lib/overlap.h asks of a convolution: pixels by bulk copies that walk over an image (im2col), filters by others. With a 1x1
+/* feed.h: what gpu/pipeline/overlap.h asks of a convolution: pixels by bulk copies that walk over an image (im2col), filters by others. With a 1x1
  * filter, stride 1 and no padding pixels are rows of a matrix (kw_feed_rows), which copies bring at twice the rate.
  *
  *   direction    first operand, a step of KW_TILE_K depths        second operand                      result, by its map

@@ -42,7 +42,7 @@
 #define KW_B_VEC KW_IGEMM_B_VEC(KW_OP, KW_SPEC, KW_MERGE, KW_VEC_B)
 
 #if KW_OVERLAP
-#include "gpu/lib/overlap_layout.h"
+#include "gpu/pipeline/overlap_layout.h"
 #if KW_PLANES
 #include "gpu/igemm/planes.h"
 #elif KW_BORDER
@@ -51,7 +51,7 @@
 #include "gpu/igemm/feed.h"
 #endif
 #include "gpu/lib/slices.h"
-#include "gpu/lib/overlap.h"
+#include "gpu/pipeline/overlap.h"
 #else
 #if KW_INDEX == 32
 typedef int kw_off;
@@ -498,13 +498,13 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 }
 
 #if KW_BULK
-#include "gpu/lib/bulk.h"
+#include "gpu/pipeline/bulk.h"
 #else
 #include "gpu/lib/tile.h"
 #if KW_WGMMA
-#include "gpu/lib/gather.h"
+#include "gpu/pipeline/gather.h"
 #else
-#include "gpu/lib/pipeline.h"
+#include "gpu/pipeline/pipeline.h"
 #endif
 #endif
 #include "gpu/lib/epilogue.h"

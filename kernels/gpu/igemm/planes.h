@@ -1,4 +1,4 @@
-/* planes.h: what gpu/lib/overlap.h asks of a convolution with a 1x1 filter, stride 1 and no padding whose tensors have their channels first
+/* planes.h: what gpu/pipeline/overlap.h asks of a convolution with a 1x1 filter, stride 1 and no padding whose tensors have their channels first
  * (KW_PLANES): a product for each image in which x and y lie as they are, a row of pixels a channel.
  *
  *   direction    rows   columns   depth           first operand             second operand               result, by its map

@@ -167,7 +167,7 @@ static void describe_overlapped(const kw_mma *mma, const kw_problem *problem, kw
     kw_matrix y = kw_problem_matrix(problem, KW_Y);
     int64_t bytes = (int64_t)kw_dtype_size(mma->output);
     const int64_t extent[3] = {y.length, y.lines, y.batch}, stride[2] = {y.line_step * bytes, map_batch_step(&y) * bytes};
-    const int32_t box[3] = {KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1}; /* KW_PIECE of kernels/gpu/lib/overlap_layout.h */
+    const int32_t box[3] = {KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1}; /* KW_PIECE of kernels/gpu/pipeline/overlap_layout.h */
     int turned = mma->epi == KW_EPI_TURNED;
     launch->map[turned] = operand_map(mma, problem, KW_X, box_lines(mma, turned, KW_GEMM_A_BY_ROWS(mma->layout)));
     launch->map[1 - turned] = operand_map(mma, problem, KW_W, box_lines(mma, 1 - turned, KW_GEMM_B_BY_ROWS(mma->layout)));

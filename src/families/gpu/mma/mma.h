@@ -151,7 +151,7 @@ bool kw_mma_permits(const kw_rule_case *c);
     { "permits_tf32", "pipe=tma multiplies fp32 as tf32; the problem must permit it by fpmath=tf32", kw_mma_permits }
 /* Whether four waves share an instruction and its operands stay in shared memory (wgmma). */
 bool kw_mma_shares_instruction(const kw_mma *mma);
-/* Whether a tile's result leaves while the next tile comes in (kernels/gpu/lib/overlap.h): pipe=cooperative or pingpong. */
+/* Whether a tile's result leaves while the next tile comes in (kernels/gpu/pipeline/overlap.h): pipe=cooperative or pingpong. */
 bool kw_mma_overlaps(const kw_mma *mma);
 /* Blocks that share a tile's depth and each other's shared memory (streamk=cluster); 1: none do. */
 int32_t kw_mma_cluster(const kw_mma *mma);

@@ -11,7 +11,7 @@
 
 enum { KW_AHEAD = KW_STAGES - 2 };
 
-#include "gpu/lib/steps.h"
+#include "gpu/pipeline/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step % KW_STAGES * KW_STAGE_BYTES; }
 

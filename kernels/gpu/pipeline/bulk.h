@@ -36,7 +36,7 @@ typedef struct kw_loader {
 
 KW_DEVICE void kw_loader_start(kw_loader *l, const kw_view *view, int thread, int k0) { l->thread = thread; }
 
-#include "gpu/lib/steps.h"
+#include "gpu/pipeline/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + step % KW_STAGES * KW_STAGE_BYTES; }
 KW_DEVICE char *kw_full_at(const kw_steps *s, int step) { return s->lds + KW_BARRIERS_AT + step % KW_STAGES * KW_STAGE_BARRIER_BYTES; }

@@ -1,4 +1,5 @@
-/* cluster.h: streamk=cluster, for gpu/lib/overlap.h: the blocks of a cluster share a tile's depth, KW_SPLIT_K parts of it, and add their sums.
+/* cluster.h: streamk=cluster, for gpu/pipeline/overlap.h: the blocks of a cluster share a tile's depth, KW_SPLIT_K parts of it, and add their
+ * sums.
  *
  * A block has its part's steps; with pingpong its two groups of waves take them in turns, each a part of its own. When all blocks are done,
  * the stages are free: each thread writes its sums into them, dealt out by columns, the share of a block to that block. A lane holds the same

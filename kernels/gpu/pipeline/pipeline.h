@@ -132,7 +132,7 @@ KW_DEVICE void kw_frags_multiply(kw_sums *sums, const kw_frags *f) {
 
 /* --- the steps of a block --- */
 
-#include "gpu/lib/steps.h"
+#include "gpu/pipeline/steps.h"
 
 KW_DEVICE char *kw_stage_at(const kw_steps *s, int step) { return s->lds + (KW_STAGES == 2 ? step % 2 * KW_STAGE_BYTES : 0); }
 

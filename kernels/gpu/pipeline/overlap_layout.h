@@ -1,4 +1,4 @@
-/* overlap_layout.h: for gpu/lib/overlap.h and what brings its steps: roles of waves, the layout of shared memory, a unit of work. */
+/* overlap_layout.h: for gpu/pipeline/overlap.h and what brings its steps: roles of waves, the layout of shared memory, a unit of work. */
 #ifndef KW_OVERLAP_LAYOUT_H
 #define KW_OVERLAP_LAYOUT_H
 
@@ -27,7 +27,7 @@ enum { KW_LDS_BYTES = KW_OVERLAP_BYTES(KW_PIECES) };
 #define KW_LEAST_BLOCKS KW_BLOCKS_HELD
 
 #if KW_TEAM > 1
-/* --- gpu/lib/cluster.h: parts of a tile's depth, of each block or with pingpong of each of its groups; shares of its columns that are added up
+/* --- gpu/pipeline/cluster.h: parts of a tile's depth, of each block or with pingpong of each of its groups; shares of its columns that are added up
  * one by one, by all groups or, where columns are few, by one of each block; sums of an instruction in a thread's share --- */
 
 enum { KW_PARTS = KW_TEAM * KW_WAVE_GROUPS };

@@ -1,4 +1,4 @@
-/* finish.h: the epilogue of gpu/lib/overlap.h, on the sums where they are, a piece of 64 rows and 64 columns at a time.
+/* finish.h: the epilogue of gpu/pipeline/overlap.h, on the sums where they are, a piece of 64 rows and 64 columns at a time.
  *
  * A lane has two neighbours each in two rows of an instruction's. What the steps read for its columns is read once for all of a tile's rows,
  * what they read for a row once for all of its columns, and both before the tile is multiplied, as words that nothing waits for (KW_ASKS_AHEAD). A

@@ -1,4 +1,4 @@
-/* overlap_store.h: how gpu/lib/overlap.h stores a tile's sums. With KW_PASSES they leave through pieces of shared memory by bulk stores, or row
+/* overlap_store.h: how gpu/pipeline/overlap.h stores a tile's sums. With KW_PASSES they leave through pieces of shared memory by bulk stores, or row
  * by row where these cannot reach; else each lane stores its own. Parts of a depth, and results of 32 bits, go from the registers as
  * they are. What the text that includes overlap.h gives for it (kw_result_..., kw_direct_..., kw_spot_...) is listed there.
  *   kw_sums_put(args, &work, &sums, first_row)               !KW_PASSES: to the result, or to the part's slice
@@ -91,7 +91,7 @@ KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_s
 KW_DEVICE int kw_piece_at(int row, int cell) { return row * 128 + ((cell ^ (row & 7)) << 4); }
 
 #if KW_EPILOGUE
-#include "gpu/lib/finish.h"
+#include "gpu/pipeline/finish.h"
 #endif
 
 #if KW_OUT_BYTES == 2

@@ -10,7 +10,7 @@
  * that multiply it are done. Who waits for a phase must have seen the one before, or it would take that one for its own: with pingpong a
  * group therefore begins its tile only when the other has seen the last step of the tile before (KW_TURN_BARRIER).
  *
- * With streamk=cluster a block has one tile, and of that a part of the depth; gpu/lib/cluster.h says how the parts meet.
+ * With streamk=cluster a block has one tile, and of that a part of the depth; gpu/pipeline/cluster.h says how the parts meet.
  *
  * A stage has the rows of the first operand, then those of the second, as gpu/wgmma.h wants them: 128 bytes of a row together, or where
  * rows are contiguous slabs of 64 rows, depth by depth. The text that includes this gives
@@ -28,13 +28,13 @@
  * and where it has them
  *   KW_SUMS_JOIN(row, col)  whether a sum of the tile is one of the result, which is then stored by threads
  *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_apart_row_... say
- *   KW_BORDER         the same of all rows; gpu/lib/overlap_border.h says what else
+ *   KW_BORDER         the same of all rows; gpu/pipeline/overlap_border.h says what else
  *   KW_SPOTS          kw_spots_cols(args), kw_spot_...: the result is stored elsewhere than its rows and columns say
  *   KW_FACTS_BYTES    kw_facts_work_out(args, facts), what a block knows; kw_work_phase(args, &work), which pixels the rows are */
 #ifndef KW_OVERLAP_H
 #define KW_OVERLAP_H
 
-#include "gpu/lib/overlap_layout.h"
+#include "gpu/pipeline/overlap_layout.h"
 
 #define KW_APART (KW_PHASES || KW_BORDER) /* rows of a tile may lie apart in the result */
 #if KW_ALIGNS
@@ -212,7 +212,7 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
 #define KW_OWN_STEPS (KW_TEAM > 1 && KW_PINGPONG ? 2 : 1) /* from one step of a group to its next */
 #define KW_REPEAT_M (KW_GROUP_ROWS / KW_INST_M)
 
-/* What a lane asks for of the epilogue's tensors before a tile is multiplied (gpu/lib/finish.h), as far as it has registers: what its columns and
+/* What a lane asks for of the epilogue's tensors before a tile is multiplied (gpu/pipeline/finish.h), as far as it has registers: what its columns and
  * rows share, and pieces of one that is added. It does so while the first step is multiplied (KW_ASKS_LATE), or before where there are
  * branches, behind which the compiler would wait for the products. */
 #if KW_EPILOGUE && KW_PASSES && !KW_ALIGNS && KW_TEAM == 1
@@ -297,12 +297,12 @@ KW_DEVICE void kw_stage_give(char *lds, int stage) {
 
 /* --- storing --- */
 
-#include "gpu/lib/overlap_store.h"
+#include "gpu/pipeline/overlap_store.h"
 
 /* --- a tile --- */
 
 #if KW_BORDER
-#include "gpu/lib/overlap_border.h"
+#include "gpu/pipeline/overlap_border.h"
 #elif KW_SUM_SETS == 1
 /* The products of a step are under way while the next one is waited for; then its place is given back. more: tiles that follow, whose
  * turn is the other group's. */
@@ -361,7 +361,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
 /* --- the block's loop --- */
 
 #if KW_TEAM > 1
-#include "gpu/lib/cluster.h"
+#include "gpu/pipeline/cluster.h"
 #else
 KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     kw_work work;

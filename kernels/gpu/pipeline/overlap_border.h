@@ -1,4 +1,4 @@
-/* overlap_border.h: how gpu/lib/overlap.h brings and multiplies where all taps of a convolution read the same pixels (KW_BORDER). Stages hold
+/* overlap_border.h: how gpu/pipeline/overlap.h brings and multiplies where all taps of a convolution read the same pixels (KW_BORDER). Stages hold
  * the second operand alone. Behind them lie KW_BORDERS places for the pixels that a tile reads of a block of channels (gpu/igemm/border.h), with
  * barriers of their own: they are brought before the block's first step, and given back behind its last. wgmma reads rows from
  * any of them on: the swizzle goes by the address, and a descriptor's start need only be a multiple of 128 bytes (seen on an H200).
@@ -119,7 +119,7 @@ KW_DEVICE void kw_border_gift_give(const kw_border_gift *gift, char *lds) {
     if (gift->place >= 0) kw_border_give(lds, gift->place);
 }
 
-/* As kw_tile_multiply() of gpu/lib/overlap.h. The products of two steps are under way while a third is waited for, since narrow tiles take less
+/* As kw_tile_multiply() of gpu/pipeline/overlap.h. The products of two steps are under way while a third is waited for, since narrow tiles take less
  * time than it takes to ask for the next; and what that takes is worked out before. */
 KW_DEVICE void kw_border_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, kw_ring *border, int first_row, int group, int more,
                                        const kw_gpu_args *a, const kw_work *work) {
