@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# dataset_drawn.sh STORE TYPE SEED...: measures set default on problems drawn by class (bench/cpu_problems.py, one of each class and direction a
+# dataset_drawn.sh STORE TYPE SEED...: measures set default on problems drawn by class (bench/peer/cpu_problems.py, one of each class and direction a
 # seed), on one thread of one processor, KW_CPU (the last), at a raised priority where that is allowed. STORE is resumed when it is there. With
 # KW_CPU_ARCH=x86-64-v3 the machine is another one. data/x86-64-v4-bf16-drawn.jsonl.gz was made by (data/README.md):
 #     tools/data/dataset_drawn.sh build/drawn.db fp32 7001 7002 7003 7004 7005 7006 7007 7008 7009 7010
@@ -21,7 +21,7 @@ build/kwright build --set default --filter "c.dtype == '$type'" --quiet >/dev/nu
 mkdir -p build/drawn
 for seed in "$@"; do
     list=build/drawn/$type-$seed.txt
-    PYTHONPATH=bench python3 -c '
+    PYTHONPATH=bench/peer python3 -c '
 import sys
 import cpu_problems
 drawn = cpu_problems.draw(int(sys.argv[1]), cpu_problems.CLASSES, 1, [sys.argv[2]])

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""gpu_pairs.py KWRIGHT MODEL SEED CLASS:COUNT[:TYPE[:FAMILY]] ... > PAIRS: problems drawn by class (bench/peer_problems.py), each with kernels
-for bench/gpu_rows.py to time: the best by MODEL, those of families that it never saw by the estimate, and as many at random, so that what
+"""gpu_pairs.py KWRIGHT MODEL SEED CLASS:COUNT[:TYPE[:FAMILY]] ... > PAIRS: problems drawn by class (bench/peer/peer_problems.py), each with kernels
+for bench/peer/gpu_rows.py to time: the best by MODEL, those of families that it never saw by the estimate, and as many at random, so that what
 is bad is learned as well. TYPE: bf16, fp16, fp32, tf32; fwd behind a dot takes forward alone. Of FAMILY every kernel is taken that the
 estimate has within twice its best one, and problems without one are left out, so that a set can be thinned by best times. Kernels drawn at
 random are of half of the set, so that fewer have to be compiled. Runs where there is no GPU: MODEL is asked as if it were of the emulated
@@ -17,7 +17,7 @@ import sys
 import tempfile
 import zlib
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "peer"))
 import peer_problems  # noqa: E402  pylint: disable=wrong-import-position
 
 DEVICE, LAUNCH_MAX_NS = "emu:sm_90", 3e6

@@ -107,7 +107,7 @@ epilogues() {
 products() {
     step "products of few rows beside cuBLAS (their time over ours)"
     if [ -n "$library" ] && python3 -c 'import torch' 2>/dev/null; then
-        timeout "$products_s" python3 bench/gpu_vs_peer.py --library "$library" --classes decode,skinny --count 3 --seed 240 \
+        timeout "$products_s" python3 bench/peer/gpu_vs_peer.py --library "$library" --classes decode,skinny --count 3 --seed 240 \
             --seconds $((products_s - 8)) --out "$out/products.csv" >"$out/products.log" 2>&1
         tail -n 20 "$out/products.log"
         return

@@ -11,7 +11,7 @@ Weights are packed on both sides where PyTorch can (its mkldnn and onednn operat
 over ours: above 1 we are faster. Of the --worst problems every kernel of ours is measured, and the fastest one is held beside the choice in
 turns of its own: where it is faster by more than a twentieth it was the choice, else the kernels.
 
---reader is bench/read_speed.c as a library: products of few rows are then held beside reading as many bytes as their weights have."""
+--reader is bench/peer/read_speed.c as a library: products of few rows are then held beside reading as many bytes as their weights have."""
 import argparse
 import ctypes as ct
 import math
@@ -228,7 +228,7 @@ def main():
     parser.add_argument("--explain", action="store_true", help="how many threads were measured")
     parser.add_argument("--worst", type=int, default=0, help="problems on which every kernel of ours is measured")
     parser.add_argument("--seconds", type=float, default=1e9, help="no further problem is begun after so many")
-    parser.add_argument("--reader", help="bench/read_speed.c as a library")
+    parser.add_argument("--reader", help="bench/peer/read_speed.c as a library")
     options = parser.parse_args()
     sides = [Side(side, options) for side in ["ours", "theirs"] + ["reads"] * bool(options.reader)]
     print(sides[0].answer(), flush=True)

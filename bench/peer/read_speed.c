@@ -1,7 +1,7 @@
 /* read_speed.c: reads memory by all threads and does nothing else, which few rows times many weights cannot be faster than
- * (bench/cpu_vs_torch.py --reader).
+ * (bench/peer/cpu_vs_torch.py --reader).
  *
- *   cc -O3 -march=native -fopenmp -shared -fPIC -o read_speed.so bench/read_speed.c */
+ *   cc -O3 -march=native -fopenmp -shared -fPIC -o read_speed.so bench/peer/read_speed.c */
 #include <stddef.h>
 #include <stdint.h>
 

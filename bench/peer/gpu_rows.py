@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""gpu_rows.py: times of given kernels on given problems, for training (bench/peer_rows.py, tools/data/gpu_model.sh).
+"""gpu_rows.py: times of given kernels on given problems, for training (bench/peer/peer_rows.py, tools/data/gpu_model.sh).
 
 A line of --pairs is PROBLEM|KERNEL; tools/data/gpu_pairs.py draws them. Every result is held against PyTorch's. Other than gpu_vs_peer.py,
 which times what a user sees, every timing begins behind a kernel that waits, so that all launches lie in the queue before the first

@@ -1,4 +1,4 @@
-"""torch_cases.py: problems of a CPU drawn by class, with their tensors and PyTorch's ways to do them (bench/cpu_vs_torch.py)."""
+"""torch_cases.py: problems of a CPU drawn by class, with their tensors and PyTorch's ways to do them (bench/peer/cpu_vs_torch.py)."""
 import collections
 
 import torch

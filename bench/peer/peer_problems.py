@@ -1,4 +1,4 @@
-"""peer_problems.py: the problems of bench/gpu_vs_peer.py, drawn afresh by class from a seed, as the library's problem texts."""
+"""peer_problems.py: the problems of bench/peer/gpu_vs_peer.py, drawn afresh by class from a seed, as the library's problem texts."""
 import math
 import random
 

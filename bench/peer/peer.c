@@ -1,4 +1,4 @@
-/* peer.c: the library beside its best peer on a CPU, problem by problem: bench/cpu_vs_peer.py draws problems and makes tables of this.
+/* peer.c: the library beside its best peer on a CPU, problem by problem: bench/peer/cpu_vs_peer.py draws problems and makes tables of this.
  *
  *   bench_peer [--threads N] [--every] [--own]     problem texts on standard input, one a line
  *

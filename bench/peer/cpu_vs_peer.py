@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """cpu_vs_peer.py: the library's plans beside the best of oneDNN, OpenBLAS and BLIS, on problems drawn by class from a seed.
 
-bench/peer.c measures, on the processors that this process may use; cpu_problems.py draws. Ratios are the peer's time over ours: above 1 we
+bench/peer/peer.c measures, on the processors that this process may use; cpu_problems.py draws. Ratios are the peer's time over ours: above 1 we
 are faster. Of the worst problems every kernel of set default is measured: where another would have been faster by more than a twentieth it
 was the choice, else the kernels."""
 import argparse

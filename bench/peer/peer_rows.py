@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """peer_rows.py [--host-ns N] ROWS.csv[.gz] ... > STORE.csv: the times that gpu_vs_peer.py --rows and gpu_rows.py wrote as an export of a
 store, for kwright train. N, of gpu_vs_peer.py's files behind it: what the host's starting a graph adds to the time of one of its launches
-(1,200: by so much small kernels of the same families take longer in them than behind a kernel that waits, bench/gpu_rows.py).
+(1,200: by so much small kernels of the same families take longer in them than behind a kernel that waits, bench/peer/gpu_rows.py).
 
 Times are of launches in a graph, weights fresh; one figure a kernel, so both halves of its samples are the same. A kernel that was dropped
 as slow was timed by one launch alone, which has the host's time in it: where that may be all, up to LONE_NS above SLOW times the best, the
@@ -45,7 +45,7 @@ def main():
             ns = f"{max(float(ns) - host_ns, float(ns) / 2):.0f}"
             times = [ns, "0", ns, ns, ns, ns, "4", "1"] if timed else ["0"] * 8
             told = [run, number, DATE, target, problem, config, "false", "false", OUTCOMES.get(outcome, "uncompiled")]
-            out.writerow(told + times + [DATE, target.split()[0], "bench/gpu_vs_peer.py --every --rows"])
+            out.writerow(told + times + [DATE, target.split()[0], "bench/peer/gpu_vs_peer.py --every --rows"])
 
 
 if __name__ == "__main__":

@@ -241,7 +241,7 @@ def read_options():
     parser.add_argument("--every", action="store_true", help="time every kernel of ours on every problem, not only on the ten worst")
     parser.add_argument("--build", action="store_true", help="compile every kernel first, on all cores; --every does")
     parser.add_argument("--no-plan", action="store_true", help="with --every: leave the default mode out")
-    parser.add_argument("--rows", help="with --every: a CSV of every kernel's time (bench/peer_rows.py)")
+    parser.add_argument("--rows", help="with --every: a CSV of every kernel's time (bench/peer/peer_rows.py)")
     parser.add_argument("--out", help="a CSV of the results")
     parser.add_argument("--device", type=int, default=0)
     return parser.parse_args()

@@ -1,4 +1,4 @@
-"""cpu_problems.py: the problems of bench/cpu_vs_peer.py, drawn afresh by class from a seed, as the library's problem texts."""
+"""cpu_problems.py: the problems of bench/peer/cpu_vs_peer.py, drawn afresh by class from a seed, as the library's problem texts."""
 import math
 import random
 
