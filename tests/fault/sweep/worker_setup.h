@@ -3,7 +3,7 @@
 #define KW_TESTS_FAULT_WORKER_SETUP_H
 
 #include "config/config.h"
-#include "fault/evil.h"
+#include "fault/sweep/evil.h"
 #include "jit/toolchain/cc.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"

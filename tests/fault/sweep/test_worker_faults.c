@@ -3,7 +3,7 @@
  * under the keys of real configs, so that the program under test has no door for tests. */
 
 #include "base/os/clock.h"
-#include "fault/worker_setup.h"
+#include "fault/sweep/worker_setup.h"
 
 #include <kernelwright_tune.h>
 

@@ -1,5 +1,5 @@
 /* worker_setup.c: see worker_setup.h. */
-#include "fault/worker_setup.h"
+#include "fault/sweep/worker_setup.h"
 
 #include "base/os/clock.h"
 
