@@ -3,7 +3,7 @@
 #ifndef KW_FUZZ_ACCEPTED_H
 #define KW_FUZZ_ACCEPTED_H
 
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "problem/view.h"
 
 static inline void check_accepted(const kw_problem *problem) {

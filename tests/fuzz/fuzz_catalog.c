@@ -1,5 +1,5 @@
 /* fuzz_catalog.c: any text as a catalog, as one config and as a target. What is accepted prints a text that is read back to the same value. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #include "config/catalog.h"
 #include "problem/target/target.h"

@@ -1,5 +1,5 @@
 /* fuzz_csv.c: any text as a CSV file, and as the rows behind a good header. The text ends where memory ends, without a zero. */
-#include "accepted.h"
+#include "fuzz/accepted.h"
 #include "problem/import/csv.h"
 
 static void read_rows(const kw_csv *csv, kw_scan scan) {

@@ -1,5 +1,5 @@
 /* fuzz_forest.c: any bytes as a model, text or gzip. One that is read is finite and consistent: rows and batches score alike. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #include "predict/forest/forest.h"
 

@@ -1,5 +1,5 @@
 /* fuzz_import.c: any text given to kw_problem_import, as it is and behind the names of the tools it knows. */
-#include "accepted.h"
+#include "fuzz/accepted.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const heads[] = {"",          "conv -F 1 ",       "MIOpenDriver ", "benchdnn ", "--dir=BWD_D ic",

@@ -1,6 +1,6 @@
 /* fuzz_lines.c: bytes as the line table of a kernel for the emulator: every address has a text, of whatever it can make of them. */
 #include "backend/emu/emu.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char code[64];

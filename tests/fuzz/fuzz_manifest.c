@@ -2,7 +2,7 @@
  * again as the same, and has as many pairs as it says. */
 #include "base/hash.h"
 #include "sweep/shards/manifest.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 /* The input's lines between the first line and the checksum. */
 static void frame(kw_text *text, const uint8_t *data, size_t size) {

@@ -1,7 +1,7 @@
 /* fuzz_model.c: any lines as the text of a model, beside a forest that is sound: refused in one line, or opened, and what was opened says
  * the same of itself as its text. The input's lines stand between the first line and the digest, so that a mutation gets past both. */
 #include "base/hash.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "predict/model_spec.h"
 
 static const char forest_text[] =

@@ -1,5 +1,5 @@
 /* fuzz_problem.c: any text given to kw_problem_parse. */
-#include "accepted.h"
+#include "fuzz/accepted.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     char *text = malloc(size + 1);

@@ -1,6 +1,6 @@
 /* fuzz_protocol.c: any bytes as the lines of a job and as the answers of a worker. A job that is read prints and reads again as the same;
  * so does an answer. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #include "sweep/worker/protocol.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_wisdom.c: any text as a wisdom file. An entry that is read prints a line that is read alike; an edit keeps the text readable and
  * is idempotent. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 
 #include "dispatch/wisdom/wisdom_text.h"
 

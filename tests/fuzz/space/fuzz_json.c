@@ -1,5 +1,5 @@
 /* fuzz_json.c: any text as a registry's JSON: refused in one line, or read; what was read prints and reads again as the same. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "space/catalog_json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -1,5 +1,5 @@
 /* fuzz_list.c: any text as a problem list: names and legal problems come out, or one line that names the line at fault. */
-#include "accepted.h"
+#include "fuzz/accepted.h"
 #include "base/text.h"
 #include "space/problems/problems.h"
 

@@ -1,6 +1,6 @@
 /* fuzz_builder.c: any text as a list of CK Builder, for implicit products in each direction and for depthwise kernels: refused in one line that
  * names the place, or read into configs whose axes lie in their ranges. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "space/ck/builder_conf.h"
 
 static void read_as(const char *name, kw_op op, kw_word text) {

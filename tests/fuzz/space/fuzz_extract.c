@@ -1,5 +1,5 @@
 /* fuzz_extract.c: any bytes as a log: every line is counted in one way, and what is found is legal. */
-#include "accepted.h"
+#include "fuzz/accepted.h"
 #include "space/problems/extract.h"
 
 typedef struct seen {

@@ -1,6 +1,6 @@
 /* fuzz_row.c: any text as a line, and any members behind a right checksum. A row or run that is taken prints to a line that gives the same
  * again. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "store/line.h"
 #include "store/io/plausible.h"
 

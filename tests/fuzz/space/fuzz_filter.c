@@ -1,7 +1,7 @@
 /* fuzz_filter.c: any text as a filter expression: answered, or refused in one line, within its limits. */
 #include "base/container/arena.h"
 #include "config/family.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "space/filter/filter.h"
 
 static void ask_all(kw_filter *filter) {

@@ -1,5 +1,5 @@
 /* fuzz_segment.c: any bytes as a segment. Every line is a row, a run, damaged or blank. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "store/segment.h"
 
 static kw_status take_row(void *user, const kw_row *row, kw_error *err) {

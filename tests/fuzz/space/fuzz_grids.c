@@ -1,5 +1,5 @@
 /* fuzz_grids.c: any text as a set of grids: named, legal problems come out, or one line that names the set. */
-#include "accepted.h"
+#include "fuzz/accepted.h"
 #include "space/problems/grids.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

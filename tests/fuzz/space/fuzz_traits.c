@@ -1,7 +1,7 @@
 /* fuzz_traits.c: any text as a trait file, and as a config with gaps: refused in one line, or read; what was read answers for a config of every
  * family, and gives values of its axes. */
 #include "base/container/arena.h"
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "space/ck/traits.h"
 
 static void ask_all_families(const kw_traits *traits) {

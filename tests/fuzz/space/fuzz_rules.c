@@ -1,6 +1,6 @@
 /* fuzz_rules.c: any text as a rule file. Its first byte says which: an architecture (a), a set (s), else a family. The other two are good ones. Enumerating either succeeds, with configs that can be generated, or is refused in one line that names a file, within the
  * interpreter's limits. KW_RULES names the folder, which lies in TMPDIR. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "space/enumerate.h"
 #include "space/rules/rules.h"
 

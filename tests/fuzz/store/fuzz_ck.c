@@ -1,6 +1,6 @@
 /* fuzz_ck.c: any text as what CK Tile's benchmarks write, as a log, as a JSON file and as the name of a kernel: what comes out are rows that can be
  * looked at and configs whose published features are numbers. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "predict/ck/ck_kernels.h"
 #include "predict/ck/ck_rows.h"
 #include "store/io/ck_results.h"

@@ -1,6 +1,6 @@
 /* fuzz_code_object.c: any bytes as an AMD code object, and as the metadata of one that is sound otherwise: refused in one line, or read without
  * going past the end, and then no count is negative. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "jit/toolchain/hip.h"
 #include "support/device/code_object.h"
 

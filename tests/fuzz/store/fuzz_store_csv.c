@@ -1,6 +1,6 @@
 /* fuzz_store_csv.c: any text as a CSV of rows: as it is, and behind the good headers of both kinds. A row that is taken prints to a record
  * that gives the same again. */
-#include "fuzz.h"
+#include "fuzz/fuzz.h"
 #include "store/io/plausible.h"
 #include "store/io/seed_csv.h"
 #include "store/sizes.h"
