@@ -13,7 +13,7 @@
  * call would take if they did not, of each stage the longest share by its thread's own processor clock; waking threads is not counted. */
 #include "backend/backend.h"
 #include "base/os/clock.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "dispatch/plan.h"
 #include "measure/data/fill.h"
 #include "problem/groups/groups.h"

@@ -1,7 +1,7 @@
 /* perturb.c: a few sizes of a problem scaled at random. */
 #include "active/perturb.h"
 
-#include "base/random.h"
+#include "base/statistics/random.h"
 
 #include <math.h>
 #include <string.h>

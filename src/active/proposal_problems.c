@@ -5,8 +5,8 @@
 #include "active/proposal.h"
 
 #include "base/hash.h"
-#include "base/random.h"
-#include "base/stats.h"
+#include "base/statistics/random.h"
+#include "base/statistics/stats.h"
 #include "active/perturb.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "evaluate/evaluate.h"
 
 #include "base/sized.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

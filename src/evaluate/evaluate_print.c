@@ -2,7 +2,7 @@
 #include "evaluate/evaluate.h"
 
 #include "base/format/csv.h"
-#include "base/number.h"
+#include "base/format/number.h"
 #include "learn/data/rate_errors.h"
 #include "store/io/writer.h"
 #include "json/json_write.h"

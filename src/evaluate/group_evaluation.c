@@ -2,7 +2,7 @@
  * a selection's is the mean of its halves, a shortlist's best is chosen by one half and timed by the other. */
 #include "evaluate/group_evaluation.h"
 
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 #include "learn/data/folds.h"
 #include "predict/shortlist.h"
 

@@ -2,8 +2,8 @@
  * are gathered and sorted once for all of them. */
 #include "evaluate/metrics.h"
 
-#include "base/random.h"
-#include "base/stats.h"
+#include "base/statistics/random.h"
+#include "base/statistics/stats.h"
 
 #include <assert.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "base/os/file.h"
 #include "base/format/gzip.h"
 #include "base/hash.h"
-#include "base/number.h"
+#include "base/format/number.h"
 #include "config/catalog.h"
 #include "predict/model.h"
 #include "learn/model/forest_text.h"

@@ -3,7 +3,7 @@
 #include "base/sized.h"
 #include "backend/backend.h"
 #include "base/hash.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 #include "sweep/shards/manifest.h"
 #include "evaluate/evaluate.h"
 

@@ -1,7 +1,7 @@
 /* epilogue_text.c: one statement a step. */
 #include "families/epilogue_text.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/names/names.h"
 

@@ -2,7 +2,7 @@
  * does not move with the few widest tiles of a set, as a mean does. */
 #include "jit/build_cost.h"
 
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 kw_build_cost kw_build_cost_of(double *ns, size_t count) {
     kw_stat_sort(ns, count);

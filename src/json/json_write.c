@@ -1,7 +1,7 @@
 /* json_write.c: commas, indents and escapes in one place. */
 #include "json/json_write.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 
 #include <assert.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* summary.c: the report in short. Every line that says something bad is followed by one to paste. */
 #include "report/charts/figures.h"
 #include "report/report.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* search_domain.c: axes are searched by the positions of their values in the rules' lists, which ascend where an order means anything. */
 #include "search/search_domain.h"
 
-#include "base/random.h"
-#include "base/stats.h"
+#include "base/statistics/random.h"
+#include "base/statistics/stats.h"
 
 #include <math.h>
 

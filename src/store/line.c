@@ -2,7 +2,7 @@
  * jansson. */
 #include "store/line.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 #include "json/json_read.h"
 #include "json/json_write.h"
 

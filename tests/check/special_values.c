@@ -2,7 +2,7 @@
  * multiplied zeros by it that stand for padding or for other groups: special_is_near says which. */
 #include "check/special_values.h"
 
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "config/arch/isa.h"
 #include "measure/bench.h"
 #include "problem/reference.h"

@@ -7,7 +7,7 @@
 #include "backend/backend.h"
 #include "base/hash.h"
 #include "base/math.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "check/set_kernels.h"
 #include "config/catalog.h"
 #include "config/config.h"

@@ -2,7 +2,7 @@
  * on standard error that memory is short, with exit code 3, or does all of what it does without the refusal: the same output, the same rows.
  * Afterwards the same command does all of it from what is there. Refused allocations are drawn from KW_MEMORY_SEED (1), KW_MEMORY_POINTS
  * a verb (2); 0: every one of the first 2000 and each 37th behind them. `make check-memory` takes many. */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 

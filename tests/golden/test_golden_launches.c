@@ -6,7 +6,7 @@
  * remakes the file. */
 #include "base/hash.h"
 #include "base/os/file.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "check/legal/legal_problems.h"
 #include "config/catalog.h"
 #include "config/arch/gpu_arch.h"

@@ -1,7 +1,7 @@
 /* csv.c: see csv.h. */
 #include "base/format/csv.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 
 #include <math.h>
 #include <string.h>

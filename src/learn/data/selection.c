@@ -1,7 +1,7 @@
 /* selection.c: selections and their figures. */
 #include "learn/data/selection.h"
 
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 #include "learn/data/rate_errors.h"
 
 #include <assert.h>

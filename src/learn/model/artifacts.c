@@ -5,7 +5,7 @@
 #include "base/os/file.h"
 #include "base/format/gzip.h"
 #include "base/hash.h"
-#include "base/number.h"
+#include "base/format/number.h"
 #include "store/io/writer.h"
 #include "learn/model/card.h"
 #include "learn/model/forest_text.h"

@@ -1,7 +1,7 @@
 /* forest_text.c: works through the text line by line. The head lists the size of each tree's text, so the trees are written first. */
 #include "learn/model/forest_text.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 
 #include <string.h>
 

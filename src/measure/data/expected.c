@@ -17,7 +17,7 @@
 
 #include "base/math.h"
 #include "base/order.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"

@@ -4,7 +4,7 @@
  * other than the least, does not fall with the number of samples. */
 #include "measure/timing/statistics.h"
 
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

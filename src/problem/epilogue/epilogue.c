@@ -2,7 +2,7 @@
 #include "problem/epilogue/epilogue.h"
 
 #include "base/nearest.h"
-#include "base/number.h"
+#include "base/format/number.h"
 #include "problem/names/names.h"
 #include "problem/tensors/pitch.h"
 #include "problem/reference.h"

@@ -2,7 +2,7 @@
 #include "problem/groups/groups.h"
 
 #include "base/math.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/tensors/pitch.h"
 

@@ -4,7 +4,7 @@
  * product of row-major ones: m and n, A and B change places. */
 #include "problem/import/import.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/tensors/pitch.h"
 

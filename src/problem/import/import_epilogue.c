@@ -2,7 +2,7 @@
  * hipblaslt-bench's scales, bias and activation. */
 #include "problem/import/import.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 #include "problem/epilogue/epilogue.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* costs.c: where the time of measuring went: compiling, by kernel; kernels and all else, by run. */
 #include "report/charts/figures.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <math.h>
 

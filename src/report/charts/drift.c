@@ -1,6 +1,6 @@
 /* drift.c: the control kernel over each run: what changes in it is the machine's doing. */
 #include "report/charts/figures.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

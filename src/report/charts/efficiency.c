@@ -3,7 +3,7 @@
  * What failed counts: a problem without a good kernel has efficiency 0, a kernel that failed has share 0 of the oracle. So a curve that
  * starts above zero shows failures, and none vanish from a mean. */
 #include "report/charts/figures.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

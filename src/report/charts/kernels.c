@@ -1,6 +1,6 @@
 /* kernels.c: every kernel against the oracle of its problem, by family. */
 #include "report/charts/figures.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* panels.c: groups of problem groups, and the words that several figures use. */
 #include "report/charts/figures.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <string.h>
 

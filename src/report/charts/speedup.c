@@ -1,6 +1,6 @@
 /* speedup.c: the best kernels against the reference ones, and against the best of another store. */
 #include "report/charts/figures.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
  * which families of problems lose. */
 #include "report/evaluation/evaluation_page.h"
 
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include <math.h>
 #include <stdlib.h>

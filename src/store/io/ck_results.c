@@ -1,7 +1,7 @@
 /* ck_results.c: see ck_results.h. Whole objects are read by jansson; here are only the ways to them. */
 #include "store/io/ck_results.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 #include "json/json_read.h"
 #include "problem/names/names.h"
 

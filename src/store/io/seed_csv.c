@@ -2,7 +2,7 @@
 #include "store/io/seed_csv.h"
 
 #include "base/format/csv.h"
-#include "base/number.h"
+#include "base/format/number.h"
 #include "problem/names/names.h"
 
 #include <math.h>

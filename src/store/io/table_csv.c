@@ -2,7 +2,7 @@
 #include "store/io/table_csv.h"
 
 #include "base/format/csv.h"
-#include "base/number.h"
+#include "base/format/number.h"
 #include "store/sizes.h"
 
 #include <inttypes.h>

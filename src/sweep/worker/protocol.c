@@ -1,7 +1,7 @@
 /* protocol.c: jobs and answers as lines. The fields of a record are one table, for printing and reading. */
 #include "sweep/worker/protocol.h"
 
-#include "base/number.h"
+#include "base/format/number.h"
 #include "config/config.h"
 #include "store/row.h"
 

@@ -7,9 +7,9 @@
  * it serves: strides to 4, dilation, padding that is huge, uneven or negative behind, filters beyond the image, single pixels, odd channels. Each
  * kernel is compiled and played in a process of its own with a time limit. What is not right is printed as the command that shows it again; the
  * same seed draws the same. Exit: 1 when anything was wrong; 2 a bad request; 3 no compiler. */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "base/math.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "config/catalog.h"
 #include "measure/measure.h"
 

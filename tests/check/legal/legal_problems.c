@@ -2,7 +2,7 @@
 #include "check/legal/legal_problems.h"
 
 #include "base/math.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  *   KW_LEGAL_SETS      rule sets whose kernels are asked ("tiny default"); `make check-legal` takes all that can be enumerated
  *   KW_LEGAL_ARCHES    architectures (all) */
 #include "base/math.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "check/legal/legal_problems.h"
 #include "check/legal/legal_watch.h"
 #include "config/catalog.h"

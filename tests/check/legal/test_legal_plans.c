@@ -4,7 +4,7 @@
  *
  *   KW_LEGAL_SEED=N    what is drawn (1)
  *   KW_LEGAL_PLANS=N   problems a device (300) */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "check/legal/legal_problems.h"
 #include "check/legal/legal_watch.h"
 #include "support/kw_test.h"

@@ -1,6 +1,6 @@
 /* test_store_damage.c: files that are not, or no longer, a store: flipped bytes, lost pages, hostile schemas, other programs' files, other
  * versions. Nothing of it may crash or be taken for good; recovering brings back what can still be read. */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "store/sqlite/schema.h"
 #include "support/kw_test.h"
 #include "support/rows/fault_vfs.h"

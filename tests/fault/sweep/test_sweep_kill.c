@@ -3,7 +3,7 @@
  * be written is there, nothing twice, no process is left, and the same command completes the rest. The points are drawn from KW_KILL_SEED
  * (the time), which is printed. tools/long/check_kills.py kills other commands, and more often. */
 
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "base/os/clock.h"
 #include "store/segment.h"
 #include "support/kw_test.h"

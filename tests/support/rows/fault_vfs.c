@@ -1,6 +1,6 @@
 /* fault_vfs.c: see fault_vfs.h. The power model: a file's durable image is its content at its last sync; the sectors written since then are each
  * on the disk or not. Deleting and truncating count as done at once. Shared memory is gone. */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "support/rows/fault_vfs.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* test_containers.c: the growing array, the map and the string table against plain models, also when memory is refused. */
 
 #include "base/container/array.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "base/container/string_table.h"
 #include "support/kw_test.h"
 

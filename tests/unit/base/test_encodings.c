@@ -2,7 +2,7 @@
 
 #include "base/format/csv.h"
 #include "base/format/gzip.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "base/format/utf8.h"
 #include "support/kw_test.h"
 

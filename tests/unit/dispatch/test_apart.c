@@ -1,6 +1,6 @@
 /* test_apart.c: whether pieces of memory meet (dispatch/together/apart.h) against painting each byte, on pieces drawn small enough to meet in half
  * of the draws. */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "dispatch/together/apart.h"
 #include "support/kw_test.h"
 

@@ -1,9 +1,9 @@
 /* test_gpu_limits.c: near the limits of counts and offsets a kernel for a GPU is either refused or launched within them, and the reference families
  * are launched whatever the sizes. Nothing is run: fits and launch are asked. */
 
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "base/math.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "config/config.h"
 #include "config/arch/gpu_arch.h"
 #include "support/kw_test.h"

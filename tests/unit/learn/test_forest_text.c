@@ -1,6 +1,6 @@
 /* test_forest_text.c: models made small score as before, for LightGBM's own files in tests/data/forest; gzip is the same every time. */
 #include "predict/forest/forest.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/model/forest_numbers.h"

@@ -1,7 +1,7 @@
 /* test_statistics.c: what is made of samples, and the oracle: arithmetic on tables. */
 
 #include "measure/timing/statistics.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "support/kw_test.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef KW_TEST_PROBLEM_RANDOM_H
 #define KW_TEST_PROBLEM_RANDOM_H
 
-#include "base/random.h"
+#include "base/statistics/random.h"
 
 #include "problem/tensors/filter.h"
 

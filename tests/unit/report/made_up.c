@@ -1,5 +1,5 @@
 /* made_up.c: the rows. Noise comes from a fixed sequence. */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "made_up.h"
 
 #include <math.h>

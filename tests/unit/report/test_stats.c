@@ -1,7 +1,7 @@
 /* test_stats.c: quantiles, means, the bootstrap; scales and ticks; outside text made harmless. */
 
 #include "report/page/scale.h"
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 #include "support/kw_test.h"
 
 #include <math.h>

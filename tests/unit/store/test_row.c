@@ -1,6 +1,6 @@
 /* test_row.c: rows and runs as lines, and their identity. */
-#include "base/random.h"
-#include "base/number.h"
+#include "base/statistics/random.h"
+#include "base/format/number.h"
 #include "store/line.h"
 #include "store/row.h"
 #include "support/kw_test.h"

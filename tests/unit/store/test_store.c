@@ -1,5 +1,5 @@
 /* test_store.c: a store as its users see it: adding is a union, the answer is the best row, visits come sorted. */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "store/row.h"
 #include "store/sizes.h"
 #include "support/kw_test.h"

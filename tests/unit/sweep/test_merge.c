@@ -1,5 +1,5 @@
 /* test_merge.c: shards become one store: in any order, any number of times, with lines cut off; what is missing is told and written down. */
-#include "base/random.h"
+#include "base/statistics/random.h"
 #include "sweep/shards/manifest.h"
 #include "sweep/shards/shard.h"
 #include "store/segment.h"

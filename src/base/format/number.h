@@ -1,6 +1,6 @@
 /* number.h: real numbers as text, whatever the locale says of decimal points. */
-#ifndef KW_BASE_NUMBER_H
-#define KW_BASE_NUMBER_H
+#ifndef KW_BASE_FORMAT_NUMBER_H
+#define KW_BASE_FORMAT_NUMBER_H
 
 #include "base/text.h"
 

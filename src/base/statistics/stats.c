@@ -1,8 +1,8 @@
 /* stats.c: quantiles, means and the bootstrap. */
-#include "base/stats.h"
+#include "base/statistics/stats.h"
 
 #include "base/order.h"
-#include "base/random.h"
+#include "base/statistics/random.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* random.h: the one source of random numbers: splitmix64 (Steele, Lea and Flood, 2014). Every state is a good one to start from, so any seed
  * will do, and a seed gives the same numbers on every machine. */
-#ifndef KW_BASE_RANDOM_H
-#define KW_BASE_RANDOM_H
+#ifndef KW_BASE_STATISTICS_RANDOM_H
+#define KW_BASE_STATISTICS_RANDOM_H
 
 #include <assert.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* number.c: real numbers as text. The C library rounds rightly, but writes and expects the locale's decimal point; so it is only given, and
  * only asked for, digits and an exponent, and the point is set here. */
-#include "base/number.h"
+#include "base/format/number.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* stats.h: the few statistics that figures are made of. Values that are not finite never reach a figure: callers put them aside and
  * count them. Random numbers come from a fixed seed, so a store gives the same report every time. */
-#ifndef KW_BASE_STATS_H
-#define KW_BASE_STATS_H
+#ifndef KW_BASE_STATISTICS_STATS_H
+#define KW_BASE_STATISTICS_STATS_H
 
 #include <stddef.h>
 #include <stdint.h>
