@@ -25,7 +25,7 @@
 #ifndef KW_PREDICT_MODEL_H
 #define KW_PREDICT_MODEL_H
 
-#include "predict/features_native.h"
+#include "predict/features/features_native.h"
 
 /* What the raw score is. All are turned into nanoseconds, or into an order where there is none to be had. */
 typedef enum kw_model_quantity {

@@ -11,7 +11,7 @@
 #include "config/catalog.h"
 #include "config/arch/gpu_arch.h"
 #include "config/arch/isa.h"
-#include "predict/features_native.h"
+#include "predict/features/features_native.h"
 #include "predict/predict.h"
 #include "space/enumerate.h"
 #include "support/kw_test.h"

@@ -6,7 +6,7 @@
 #define KW_LEARN_DATA_DATASET_H
 
 #include "measure/measure.h"
-#include "predict/features_native.h"
+#include "predict/features/features_native.h"
 
 typedef struct kw_pair {
     kw_config config;

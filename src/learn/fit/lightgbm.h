@@ -3,7 +3,7 @@
 #ifndef KW_LEARN_FIT_LIGHTGBM_H
 #define KW_LEARN_FIT_LIGHTGBM_H
 
-#include "predict/features.h"
+#include "predict/features/features.h"
 
 typedef struct kw_lightgbm kw_lightgbm;             /* the library */
 typedef struct kw_lightgbm_table kw_lightgbm_table; /* all rows, cut into bins once */

@@ -1,14 +1,14 @@
 /* features_ck.h: the features of the CK Tile heuristics, by name, order and formula as published, so that models trained there load and
  * score here. Their known mistakes are part of them: kernel names carry tile_m x tile_n x tile_k, but their reader stores these as
  * block_size, gemm_m_per_block and gemm_n_per_block; tile_eff is remainder over tile; all directions use the forward mapping; an unknown
- * pipeline counts as compv3. The native table (predict/features_native.h) has none of that.
+ * pipeline counts as compv3. The native table (predict/features/features_native.h) has none of that.
  *
  * Conv: 97 columns; 91 are those without the six flags of suffix and pipeline, 83 besides without depth and dilation. GEMM: 72 columns;
  * 55 are the first 43 and the 12 of the hardware. */
 #ifndef KW_PREDICT_CK_FEATURES_CK_H
 #define KW_PREDICT_CK_FEATURES_CK_H
 
-#include "predict/features.h"
+#include "predict/features/features.h"
 
 enum { KW_CK_FEATURES_CONV = 97, KW_CK_FEATURES_GEMM = 72 };
 

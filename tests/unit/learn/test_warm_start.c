@@ -4,7 +4,7 @@
 #include "learn/data/trained_on.h"
 #include "learn/fit/warm_start.h"
 #include "predict/ck/ck_rows.h"
-#include "predict/features_native.h"
+#include "predict/features/features_native.h"
 #include "support/kw_test.h"
 #include "support/rows/made_rows.h"
 #include "support/rows/stumps.h"

@@ -1,6 +1,6 @@
 /* test_features.c: properties of the native features; the published ones have learn/test_features_ck.c. */
 
-#include "predict/features_native.h"
+#include "predict/features/features_native.h"
 #include "predict/predict.h"
 #include "support/kw_test.h"
 

@@ -1,5 +1,5 @@
 /* features_native.c: the columns, in three lists. A formula is the code that computes it. */
-#include "predict/features_native.h"
+#include "predict/features/features_native.h"
 
 #include "base/math.h"
 #include "predict/estimate.h"

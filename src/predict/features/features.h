@@ -3,8 +3,8 @@
  *
  * Two kinds of table. The published ones (published.h) compute what the CK Tile heuristics compute, mistakes included, so that their
  * models score as intended. Our own (own.h) sees configs of our families on our problems. */
-#ifndef KW_PREDICT_FEATURES_H
-#define KW_PREDICT_FEATURES_H
+#ifndef KW_PREDICT_FEATURES_FEATURES_H
+#define KW_PREDICT_FEATURES_FEATURES_H
 
 #include "base/hash.h"
 #include "base/status.h"

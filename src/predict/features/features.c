@@ -1,5 +1,5 @@
 /* features.c: looking columns up by name. */
-#include "predict/features.h"
+#include "predict/features/features.h"
 
 #include "base/text.h"
 

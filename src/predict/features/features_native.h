@@ -8,11 +8,11 @@
  *
  * What a GPU kernel needs of a multiprocessor is known once it is compiled, and a model is asked before: rows of sweeps have what the
  * compiler said, anything else what its family estimates, in the same columns. On a CPU these columns are 0. */
-#ifndef KW_PREDICT_FEATURES_NATIVE_H
-#define KW_PREDICT_FEATURES_NATIVE_H
+#ifndef KW_PREDICT_FEATURES_FEATURES_NATIVE_H
+#define KW_PREDICT_FEATURES_FEATURES_NATIVE_H
 
 #include "config/config.h"
-#include "predict/features.h"
+#include "predict/features/features.h"
 
 typedef struct kw_native_features kw_native_features;
 
