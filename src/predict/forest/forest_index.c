@@ -1,7 +1,7 @@
 /* forest_index.c: the distinct conditions of a forest. While trees are read they are numbered as they come; at the end they are sorted,
  * so that each feature's lie together by threshold, and the splits get the new numbers. Two categorical conditions are one only where
  * they name the same set of the same tree. */
-#include "predict/forest/forest_read.h"
+#include "predict/forest/read/forest_read.h"
 
 #include "base/container/array.h"
 #include "base/hash.h"

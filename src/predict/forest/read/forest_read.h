@@ -1,7 +1,7 @@
 /* forest_read.h: what the files that read a model share. A reader works through the text once, line by line; whatever it refuses it
  * refuses through kw_forest_fail, which names the model and the place. */
-#ifndef KW_PREDICT_FOREST_FOREST_READ_H
-#define KW_PREDICT_FOREST_FOREST_READ_H
+#ifndef KW_PREDICT_FOREST_READ_FOREST_READ_H
+#define KW_PREDICT_FOREST_READ_FOREST_READ_H
 
 #include "predict/forest/forest_model.h"
 

@@ -1,6 +1,6 @@
 /* forest_words.c: the words of a LightGBM text model: lines, keys, numbers, and refusing by name and place. Below the files that read
  * its parts. */
-#include "predict/forest/forest_read.h"
+#include "predict/forest/read/forest_read.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* forest_head.c: the head of a LightGBM text model. Keys that scoring does not need are passed over by name; a key that is not in the
  * list is refused, because it may change what a score means (average_output and linear trees do). */
-#include "predict/forest/forest_read.h"
+#include "predict/forest/read/forest_read.h"
 
 #include <stdlib.h>
 #include <string.h>

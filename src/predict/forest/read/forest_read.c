@@ -3,7 +3,7 @@
  * The text is "tree", a head of key=value lines, an empty line, the trees, "end of trees", and notes that scoring does not need. Each
  * key is known, comes once, and has as many values as its rule says; tree_sizes must agree with where the trees are. Nothing is
  * believed: a count is only used once as many values were read. */
-#include "predict/forest/forest_read.h"
+#include "predict/forest/read/forest_read.h"
 
 #include "base/container/array.h"
 

@@ -1,6 +1,6 @@
 /* forest_tree.c: one tree of a LightGBM text model, checked and laid out in pre-order (forest_model.h). A tree is believed when every
  * split and every leaf was reached exactly once from split 0: then there is no cycle, nothing shared and nothing left over. */
-#include "predict/forest/forest_read.h"
+#include "predict/forest/read/forest_read.h"
 
 #include "base/container/array.h"
 

@@ -4,7 +4,7 @@
 
 #include "base/os/file.h"
 #include "base/format/gzip.h"
-#include "predict/forest/forest_read.h"
+#include "predict/forest/read/forest_read.h"
 
 static kw_status parse_gzip(kw_forest **out, const char *name, const void *data, size_t size, kw_error *err) {
     kw_text text = {0};
