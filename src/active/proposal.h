@@ -7,7 +7,7 @@
 #include "sweep/shards/manifest.h"
 #include "space/problems/distinct.h"
 #include "evaluate/group_evaluation.h"
-#include "learn/data/holdout.h"
+#include "learn/data/split/holdout.h"
 #include "learn/data/trained_on.h"
 
 /* A family at work. */

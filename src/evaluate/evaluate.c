@@ -5,7 +5,7 @@
 #include "base/container/array.h"
 #include "problem/text/dims.h"
 #include "learn/data/dataset_candidates.h"
-#include "learn/data/holdout.h"
+#include "learn/data/split/holdout.h"
 #include "learn/data/rate_errors.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include "evaluate/group_evaluation.h"
 
 #include "base/statistics/stats.h"
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 #include "predict/shortlist.h"
 
 #include <assert.h>

@@ -2,7 +2,7 @@
  * Everything that is chosen (quantity, rounds) is chosen by held-out selections alone. */
 #include "learn/model/artifacts.h"
 #include "learn/model/forest_text.h"
-#include "learn/data/holdout.h"
+#include "learn/data/split/holdout.h"
 #include "learn/fit/quantities.h"
 #include "learn/fit/warm_start.h"
 

@@ -2,7 +2,7 @@
  * same functions make them. */
 #include "base/sized.h"
 #include "base/text.h"
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 #include "learn/data/labels.h"
 #include "learn/fit/quantities.h"
 

@@ -3,7 +3,7 @@
 #include "base/os/file.h"
 #include "base/text.h"
 #include "prune/set_cover.h"
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 
 #include <kernelwright_tune.h>
 

@@ -9,7 +9,7 @@
 #ifndef KW_LEARN_DATA_TRAINED_ON_H
 #define KW_LEARN_DATA_TRAINED_ON_H
 
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 
 typedef struct kw_trained_on {
     uint64_t *shapes, *families; /* sorted */

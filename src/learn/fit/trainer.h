@@ -5,7 +5,7 @@
 #define KW_LEARN_FIT_TRAINER_H
 
 #include "predict/forest/forest.h"
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 #include "learn/fit/lightgbm.h"
 #include "learn/data/selection.h"
 #include "learn/data/labels.h"

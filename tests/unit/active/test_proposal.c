@@ -10,7 +10,7 @@
 #include "support/kw_test.h"
 #include "support/scratch.h"
 #include "support/rows/stumps.h"
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 #include "active/perturb.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "support/kw_test.h"
 #include "support/scratch.h"
 #include "learn/data/dataset.h"
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 
 #include <math.h>
 

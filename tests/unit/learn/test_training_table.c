@@ -1,5 +1,5 @@
 /* test_training_table.c: the table for a trainer of one's own has the pairs, features and labels of the data set. */
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 #include "learn/data/labels.h"
 #include "support/kw_test.h"
 #include "support/rows/made_rows.h"

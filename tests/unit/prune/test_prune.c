@@ -6,7 +6,7 @@
 #include "support/kw_test.h"
 #include "support/scratch.h"
 #include "prune/set_cover.h"
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 #include "learn/data/dataset_candidates.h"
 
 #include <dirent.h>

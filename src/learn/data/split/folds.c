@@ -1,6 +1,6 @@
 /* folds.c: groups of problem groups dealt to folds. The order is that of seeded hashes, so it depends on what the data set holds and on
  * the seed alone. */
-#include "learn/data/folds.h"
+#include "learn/data/split/folds.h"
 
 #include "base/hash.h"
 

@@ -1,8 +1,8 @@
 /* folds.h: which problem groups are left out together. By shape: a problem in every direction, type, layout and kind of timing, on every
  * target, is one group, so that no fold is asked for what training saw in another dress. By family: a whole bucket is one group, so that
  * a fold is asked for what no neighbour of was seen. */
-#ifndef KW_LEARN_DATA_FOLDS_H
-#define KW_LEARN_DATA_FOLDS_H
+#ifndef KW_LEARN_DATA_SPLIT_FOLDS_H
+#define KW_LEARN_DATA_SPLIT_FOLDS_H
 
 #include "learn/data/dataset.h"
 

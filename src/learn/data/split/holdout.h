@@ -1,6 +1,6 @@
 /* holdout.h: problem lists that are kept for evaluation, read together. */
-#ifndef KW_LEARN_DATA_HOLDOUT_H
-#define KW_LEARN_DATA_HOLDOUT_H
+#ifndef KW_LEARN_DATA_SPLIT_HOLDOUT_H
+#define KW_LEARN_DATA_SPLIT_HOLDOUT_H
 
 #include "base/status.h"
 

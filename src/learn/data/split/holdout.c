@@ -1,5 +1,5 @@
 /* holdout.c: reading problem lists into an array. */
-#include "learn/data/holdout.h"
+#include "learn/data/split/holdout.h"
 
 #include "base/container/array.h"
 
