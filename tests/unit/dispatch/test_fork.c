@@ -2,7 +2,7 @@
  * is refused what needs them, runs inherited plans, and plans anew on a context of its own; it never waits for ever. */
 
 #include "support/kw_test.h"
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 
 #include <kernelwright.h>
 #include <pthread.h>

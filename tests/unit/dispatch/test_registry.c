@@ -1,6 +1,6 @@
 /* test_registry.c: contexts, registries, building, single measurements; and what a wrong call gets for an answer. */
 
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 #include "support/kw_test.h"
 
 static int setup(void **state) {

@@ -5,7 +5,7 @@
 #include "base/os/parallel.h"
 #include "support/kw_test.h"
 #include "support/rows/stumps.h"
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 
 #include <stdatomic.h>
 

@@ -1,5 +1,5 @@
 /* toy.c: see toy.h. */
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 
 #include "base/embedded.h"
 #include "base/os/file.h"

@@ -1,6 +1,6 @@
 /* test_team.c: how many threads a kernel runs on: tried are those whose work is worth it, the smallest that is as good wins, wisdom keeps it,
  * plans run on it. The times of teams are the test's own: kw_bench_time is wrapped. */
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 
 #include "measure/measure.h"
 #include "support/kw_test.h"

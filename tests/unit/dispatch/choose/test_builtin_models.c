@@ -2,7 +2,7 @@
  * of another version. The toys' name axis tells whose word counted. */
 
 #include "base/embedded.h"
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 #include "support/kw_test.h"
 
 /* Likes TOY_SECOND (name 2) best, then TOY_BEST, then the others. */

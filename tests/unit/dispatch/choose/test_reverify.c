@@ -3,7 +3,7 @@
 
 #include "base/os/clock.h"
 #include "dispatch/wisdom/wisdom_text.h"
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 #include "support/kw_test.h"
 
 #include <unistd.h>

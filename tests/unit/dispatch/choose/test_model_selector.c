@@ -6,7 +6,7 @@
 #include "dispatch/choose/candidates.h"
 #include "support/kw_test.h"
 #include "support/rows/stumps.h"
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 
 #include <math.h>
 

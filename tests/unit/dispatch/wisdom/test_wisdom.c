@@ -4,7 +4,7 @@
 #include "base/os/process/process.h"
 #include "base/os/parallel.h"
 #include "dispatch/wisdom/wisdom.h"
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 #include "support/kw_test.h"
 
 #include <fcntl.h>

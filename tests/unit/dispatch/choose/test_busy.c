@@ -1,7 +1,7 @@
 /* test_busy.c: what becomes of a choice that was measured on a busy machine. Whether it was is made known by KW_SPREAD_MAX alone: with 0 no
  * time is believed, with TOY_ANY_SPREAD every one is, whatever else this machine does. */
 
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 
 #include "base/os/clock.h"
 #include "base/os/file.h"

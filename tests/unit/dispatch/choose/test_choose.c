@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "measure/timing/noise.h"
-#include "toy.h"
+#include "unit/dispatch/toy.h"
 #include "support/kw_test.h"
 
 #include <unistd.h>
