@@ -43,7 +43,7 @@ kw_family(conv.depthwise_weight cpu/grouped/conv_grouped.c cpu/grouped/grouped_w
 kw_family(conv.merged_weight cpu/grouped/conv_grouped.c)
 kw_family(conv.direct_bwd_weight cpu/bwd_weight/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight_amx.h cpu/bwd_weight/bwd_weight.c)
 kw_family(conv.any_groups_weight cpu/direct/conv_any_groups.c)
-kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c)
+kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c gpu/depthwise/weight.h)
 kw_family(conv.direct_block gpu/direct/conv_direct_block.c gpu/direct/args.h gpu/direct/direct.c gpu/direct/dense.h gpu/direct/grouped.h gpu/direct/weight.h)
 kw_family(conv.direct_1st_block gpu/direct_1st/conv_direct_1st_block.c gpu/direct_1st/args.h gpu/direct_1st/direct_1st.c gpu/direct_1st/weight.h)
 kw_family(conv.igemm gpu/mma/conv_igemm.c gpu/igemm/args.h gpu/igemm/backward.h gpu/igemm/border.h gpu/igemm/feed.h gpu/igemm/planes.h gpu/igemm/igemm.c)
