@@ -83,10 +83,12 @@ stage_text() {
     check "no path of one machine" tools/check/check_paths.sh
     check "links, names and sizes of the documentation" tools/check/check_docs.sh
     check "include order" tools/check/check_layers.sh
-    check "the include check finds a planted violation" tools/check/check_layers_selftest.sh
+    check "the include check finds a planted violation" tools/check/selftest/check_layers.sh
+    check "sizes of folders and files" tools/check/check_folders.sh
+    check "the check of sizes finds a file too many and a line too many" tools/check/selftest/check_folders.sh
     check "backends and families by name" tools/check/check_names.sh
-    check "the check of names finds a planted comparison" tools/check/check_names_selftest.sh
-    check "the check of circles finds a planted one" tools/check/check_circles_selftest.sh
+    check "the check of names finds a planted comparison" tools/check/selftest/check_names.sh
+    check "the check of circles finds a planted one" tools/check/selftest/check_circles.sh
     check "cppcheck" tools/check/check_static.sh
 }
 stage_headers() { check "public headers alone, as C and C++" tools/check/check_headers.sh; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check_names_selftest.sh: the check of names must fail on planted comparisons, or it is worth nothing.
+# selftest/check_names.sh: the check of names must fail on planted comparisons, or it is worth nothing.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")/.." && pwd)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/src/problem/target" "$root/src/families" "$root/src/jit/toolchain" "$root/cli"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check_layers_selftest.sh: the include check must fail on planted violations, or it is worth nothing.
+# selftest/check_layers.sh: the include check must fail on planted violations, or it is worth nothing.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")/.." && pwd)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 mkdir -p "$root/tools/check" "$root/src/base" "$root/src/jit" "$root/cli" "$root/examples"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check_circles_selftest.sh: the check of circles must find a planted one, and nothing else.
+# selftest/check_circles.sh: the check of circles must find a planted one, and nothing else.
 set -u
-here=$(cd "$(dirname "$0")" && pwd)
+here=$(cd "$(dirname "$0")/.." && pwd)
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 plant() { echo "$2" | "${CC:-cc}" -x c -c -o "$root/$1.c.o" - || exit 1; }
