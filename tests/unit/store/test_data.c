@@ -12,13 +12,16 @@ static size_t check_file(const char *path) {
     kw_reader *reader = NULL;
     kw_reader_line line;
     bool more = true;
-    size_t lines = 0;
+    size_t lines = 0, rows = 0;
     kw_error err = {0};
     assert_ok(kw_reader_open(&reader, path, &err), &err);
     for (; !kw_reader_next(reader, &line, &more, &err) && more; lines++) {
+        kw_line_kind kind = kw_line_kind_of(line.text);
         kw_row row;
+        kw_run run;
         if (kw_line_check_sum(line.text.at, line.text.size, &err) ||
-            (lines % PARSED_EACH == 1 && kw_row_parse(&row, line.text.at, line.text.size, &err))) {
+            (kind == KW_LINE_RUN && kw_run_parse(&run, line.text.at, line.text.size, &err)) ||
+            (kind != KW_LINE_RUN && rows++ % PARSED_EACH == 0 && kw_row_parse(&row, line.text.at, line.text.size, &err))) {
             fail_msg("%s:%lld: %s", path, (long long)line.number, err.text);
         }
     }
