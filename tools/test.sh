@@ -114,7 +114,7 @@ stage_tsan() {
     # shellcheck disable=SC2046
     built tsan $(tests_of_label build-tsan threads) && tests build-tsan -L threads
 }
-stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-2}" tools/stage/fuzz.sh; }
+stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-1}" tools/stage/fuzz.sh; }
 stage_install() { check "install, pkg-config, CMake package and the README's program" tools/stage/check_install.sh; }
 stage_report() { built release kwright make_store png_colours && check "a report in a browser" tools/stage/check_report.sh; }
 # pytests CODE: counts by what pytest printed to $log/pytest before it ended with this code; its last line is "2 failed, 46 passed, 1 error in
