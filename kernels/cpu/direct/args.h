@@ -19,7 +19,7 @@ KW_PARAMS_FIT(kw_direct_params);
 /* Source channels that a group of conv.any_groups has at most. */
 #define KW_OWN_CHANNELS 96
 
-/* A run in the table, with the column that edge=skip needs. */
-#define KW_DIRECT_RUN_BYTES 24
+/* A run in the table, with the column and the row that edge=skip needs. */
+#define KW_DIRECT_RUN_BYTES 32
 
 #endif

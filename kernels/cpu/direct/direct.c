@@ -8,14 +8,15 @@
  * are left out of the run table (with tiles of one row) or are rows of zeros. The copy costs little because every output channel
  * reads it.
  *
- * A row's columns are shared out evenly where a tile that lacks its last one costs less (KW_TILE_SKIP): 25 are 13 and 12, or 9, 8 and 8.
+ * Where a tile leaves out what it lacks and what is padding to a tap (KW_TILE_SKIP), padding is not copied, and a row's columns are shared
+ * out evenly: 25 are 13 and 12, or 9, 8 and 8. Columns that read padding alone have tiles of their own.
  *
  * Where params.flow, a tile's pixels go on in the next row: the copy has all rows, side by side, so that pixel m of a block, counted by copied
  * pixels, reads from m on whatever row it is of. The pixels between two rows are summed for nothing and left out of the results. Of a strided
  * convolution the copy then has a plane for each place of a row and of a column modulo the stride (plane_bytes()): a tap reads one of them,
  * in which its pixels are neighbours.
  *
- * Where each pixel is read once at most, no columns are padded and elements are what the tile reads or signed bytes, there is no copy
+ * Where each pixel is read once at most, no padding is read and elements are what the tile reads or signed bytes, there is no copy
  * (in_place()).
  *
  * Loops over the three axes keep the text short, which is what its compile time depends on. */
@@ -26,6 +27,7 @@
 /* A text that can read the tensor where it lies. */
 #define KW_IN_PLACE (!KW_BACKWARD && !KW_TILE_OWN && KW_TILE_ROWS == 1 && KW_MATH != 3)
 #include "cpu/lib/tile.h"
+#define KW_READS_PADDING !(KW_TILE_SKIP && !KW_HEADED) /* or leaves out all that is none of the image */
 #if KW_TILE_OWN
 #include "cpu/lib/own_lanes.h"
 #endif
@@ -168,53 +170,9 @@ static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
     return good;
 }
 
-#if KW_TILE_OWN && KW_BACKWARD
-/* kw_pack_run() for result channels of which each group's stand by themselves; w: the tap of the first group. */
-static void pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
-    kw_i64 row = taps_of(a) * a->c;
-    char *head __attribute__((unused)) = to;
-    to += KW_HEAD_BYTES;
-    for (kw_i64 lane = 0; lane < KW_LANES; lane++, to += 4) {
-        kw_i64 channel = kw_min(first + lane, a->groups * a->c - 1);
-        const char *from = w + (channel / a->c * a->k * row + channel % a->c) * KW_BYTES;
-        for (kw_i64 e = 0; e < a->k; e += KW_PAIR) {
-            const char *at = from + e * row * KW_BYTES;
-#if KW_STORAGE == 3
-            *(kw_u32 *)(to + e / KW_PAIR * KW_VECTOR) = kw_word_of(at, row, a->k - e);
-#elif KW_DP
-            kw_u32 high = e + 1 < a->k ? *(const kw_u16_u *)(at + row * KW_BYTES) : 0;
-            *(kw_u32 *)(to + e / KW_PAIR * KW_VECTOR) = *(const kw_u16_u *)at | high << 16;
-#else
-            *(float *)(to + e * KW_VECTOR) = kw_load_1(at);
-#endif
-        }
-    }
-#if KW_HEADED
-    kw_pack_head(head, head + run_bytes(a));
-#endif
-}
-#endif
+#include "cpu/direct/direct_pack.h"
 
 #if KW_WIDER
-/* kw_pack_run() of a filter row; w: the first result channel's, of which there are left, channel elements from one to the next. */
-static void pack_row(const kw_kernel_args *a, char *to, const char *w, kw_i64 left, kw_i64 channel) {
-    char *head __attribute__((unused)) = to;
-    to += KW_HEAD_BYTES;
-    for (kw_i64 column = 0; column < a->filter[2]; column++, w += a->c * KW_BYTES) {
-        for (kw_i64 e = 0; e < a->params.pixel / KW_WORD; e += KW_PAIR) {
-            for (kw_i64 k = 0; k < KW_BLOCK; k++, to += 4) {
-                const char *from = w + (k * channel + e) * KW_BYTES;
-                kw_u32 word = 0;
-                if (k < left) __builtin_memcpy(&word, from, kw_max(kw_min(a->c - e, KW_PAIR), 0) * KW_BYTES);
-                *(kw_u32 *)to = word;
-            }
-        }
-    }
-#if KW_HEADED
-    kw_pack_head(head, to);
-#endif
-}
-
 /* Pixels of so many bytes, widened by zeros. Eight, or four bytes are moved at once where another pixel follows in memory. */
 static void copy_wider(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 bytes, kw_i64 pixels) {
     kw_i64 i = 0;
@@ -240,65 +198,6 @@ static void copy_wider(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, k
     }
 }
 #endif
-
-#if !KW_WIDER && !KW_TILE_OWN
-/* kw_pack_run() of joined groups; w: the tap of the first group's first weight. */
-static void pack_joined(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
-    kw_i64 row = taps_of(a) * a->c, src = SRC_CHANNELS(a) / joined(a), dst = DST_CHANNELS(a) / joined(a);
-    kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
-    kw_zero(to, run_bytes(a));
-    for (kw_i64 k = 0, count = kw_min(KW_BLOCK, DST_CHANNELS(a) - first); k < count; k++) {
-        kw_i64 group = (first + k) / dst;
-        const char *from = w + (group * a->k * row + (first + k) % dst * channel) * KW_BYTES;
-        for (kw_i64 e = 0; e < src; e++) {
-            kw_i64 at = group * src + e;
-            char *word = to + KW_HEAD_BYTES + at / KW_PAIR * KW_STEP_BYTES + 4 * k;
-            __builtin_memcpy(word + at % KW_PAIR * KW_BYTES, from + e * element * KW_BYTES, KW_BYTES);
-        }
-    }
-#if KW_HEADED
-    kw_pack_head(to, to + run_bytes(a));
-#endif
-}
-#endif
-
-/* Packed order: share, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
-static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
-    kw_i64 blocks = blocks_of(a), row = taps_of(a) * a->c;
-    kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
-    (void)thread_memory, (void)element;
-    for (kw_i64 unit = begin; unit < end; unit++) {
-        kw_i64 first = unit % blocks * KW_BLOCK, left = results_from(a, unit / blocks) - first;
-#if KW_TILE_OWN
-        const char *w = a->w + (KW_BACKWARD ? 0 : first_result(a, unit) * channel * KW_BYTES);
-#else
-        const char *w = a->w + (unit / blocks * joined(a) * a->k * row + (joined(a) > 1 ? 0 : first * channel)) * KW_BYTES;
-#endif
-        (void)left;
-        char *to = a->packed + unit * block_bytes(a);
-        for (kw_i64 phase = 0, all = walks_of(a, 0) * walks_of(a, 1) * walks_of(a, 2); phase < all; phase++) {
-            kw_i64 y_walks = walks_of(a, 1), x_walks = walks_of(a, 2);
-            kw_walk z = walk_of(a, 0, phase / (y_walks * x_walks)), y = walk_of(a, 1, phase / x_walks % y_walks);
-            kw_walk x = walk_of(a, 2, phase % x_walks);
-            if (KW_MERGE) x.taps = 1;
-            for (kw_i64 t = 0; t < y.taps * z.taps * x.taps; t++, to += run_bytes(a)) {
-                kw_i64 ty = t / (z.taps * x.taps), tz = t / x.taps % z.taps, tx = t % x.taps;
-                kw_i64 tap = ((z.tap_start + tz * z.tap_step) * a->filter[1] + y.tap_start + ty * y.tap_step) * a->filter[2];
-                const char *from = w + (tap + x.tap_start + tx * x.tap_step) * a->c * KW_BYTES;
-#if KW_TILE_OWN && KW_BACKWARD
-                pack_run(a, to, from, first_result(a, unit));
-#elif KW_WIDER
-                pack_row(a, to, from, left, channel);
-#else
-                if (joined(a) > 1)
-                    pack_joined(a, to, from, first);
-                else
-                    kw_pack_run(to, from, elements_of(a), element, left, channel);
-#endif
-            }
-        }
-    }
-}
 
 #if KW_TILE_OWN
 typedef kw_own reader;
@@ -379,8 +278,10 @@ static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, cons
 static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
     kw_i64 channels = SRC_CHANNELS(a), pitch = channels * groups_of(a) * KW_BYTES, pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
-    kw_pad(a, to, (low - x->low) * pixel);
-    kw_pad(a, to + (high - x->low) * pixel, (x->high - high) * pixel);
+    if (KW_READS_PADDING) {
+        kw_pad(a, to, (low - x->low) * pixel);
+        kw_pad(a, to + (high - x->low) * pixel, (x->high - high) * pixel);
+    }
     to += (low - x->low) * pixel;
     from += low * pitch;
 #if KW_TILE_OWN
@@ -435,10 +336,10 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
             if (!(places >> (place_of(&y->walk, row) & 63) & 1)) continue;
             if (in_planes(a)) {
                 copy_in_planes(a, x, inside ? SRC(a) + (line * groups_of(a) + first_group(&r)) * channels * KW_BYTES : 0, at);
-            } else if (!inside) {
-                kw_pad(a, at, (x->high - x->low) * a->params.pixel);
-            } else {
+            } else if (inside) {
                 copy_row(a, x, &r, SRC(a) + (line * groups_of(a) + first_group(&r)) * channels * KW_BYTES, at);
+            } else if (KW_READS_PADDING) {
+                kw_pad(a, at, (x->high - x->low) * a->params.pixel);
             }
         }
         to += a->params.slice;
@@ -458,6 +359,7 @@ static kw_i64 list_runs(const kw_kernel_args *a, const block *b, kw_run *run) {
                 run->w = (b->first_run + (ty * z->taps + tz) * columns + tx) * run_bytes(a);
 #if KW_TILE_SKIP
                 run->at = x->src_start + tx * x->tap_src_step;
+                run->at_row = y->src_start + ty * y->tap_src_step;
 #endif
             }
             slices++;
@@ -509,6 +411,19 @@ static void sum_flow(const kw_kernel_args *a, const kw_tile_job *block, const si
 }
 #endif
 
+/* The columns of a walk, from the first to behind the last, of which some tap reads inside the image. */
+static void columns_inside(kw_i64 columns[2], const kw_walk *x, kw_i64 size) {
+    kw_i64 reach = (x->taps - 1) * x->tap_src_step, low = x->src_start + kw_max(reach, 0), high = x->src_start + kw_min(reach, 0);
+    columns[0] = ceil_div(kw_max(-low, 0), x->src_step);
+    columns[1] = ceil_div(kw_max(size - high, 0), x->src_step);
+}
+
+/* How many columns the tile from column c on has. */
+KW_INLINE kw_i64 tile_columns(kw_i64 c, kw_i64 end, const kw_i64 inside[2]) {
+    kw_i64 until = c < inside[0] ? kw_min(end, inside[0]) : c < inside[1] ? kw_min(end, inside[1]) : end;
+    return KW_TILE_SKIP ? ceil_div(until - c, ceil_div(until - c, KW_TILE_COLS)) : kw_min(KW_TILE_COLS, end - c);
+}
+
 static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_direct_params *p = &a->params;
@@ -524,18 +439,23 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
 #endif
     job.unraised = in_place(a);
     if (in_planes(a)) job.src_pixel = p->pixel;
-    job.size = SRC_SIZE(a)[2];
+#if KW_TILE_SKIP
+    job.col_step = x->walk.src_step, job.width = SRC_SIZE(a)[2];
+    job.row_step = y->walk.src_step, job.height = SRC_SIZE(a)[1];
+#endif
     job.out_pixel = x->walk.out_step * pitch;
     job.out_row = y->walk.out_step * size[2] * pitch;
     const char *src = memory + p->copy_at + (y->walk.src_start - y->low) * p->row + (x->walk.src_start - x->low) * p->pixel;
-    const char *limit = 0; /* from there on a tile would read behind the tensor */
+    const char *limit = 0; /* from there on a tile would read behind the tensor; 0: it reads nothing beyond the image */
     if (in_place(a) && of_height) {
         const kw_i64 *in = SRC_SIZE(a);
         const char *end = SRC(a) + a->n * in[0] * p->slice;
         src = SRC(a) + b->n * in[0] * p->slice + b->share * SRC_CHANNELS(a) * KW_BYTES + y->walk.src_start * p->row +
               x->walk.src_start * p->pixel;
-        limit = end - (KW_TILE_COLS - 1) * job.src_pixel - 4 * job.steps;
+        if (KW_READS_PADDING) limit = end - (KW_TILE_COLS - 1) * job.src_pixel - 4 * job.steps;
     }
+    kw_i64 inside[2];
+    columns_inside(inside, &x->walk, SRC_SIZE(a)[2]);
     kw_i64 first =
         ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
     char *dst = DST(a) + first * pitch + first_result(a, b->share) * KW_OUT_BYTES;
@@ -557,18 +477,19 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
             clip_runs(&job, a, &y->walk, r, r, runs, of_height);
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
-            kw_i64 tiles = ceil_div(x->count, KW_TILE_COLS), end = x->at + x->count;
-            for (kw_i64 c = x->at; c < end; c += job.cols, tiles--) {
-                kw_i64 count = KW_TILE_SKIP ? ceil_div(end - c, tiles) : kw_min(KW_TILE_COLS, end - c);
+            for (kw_i64 c = x->at, end = x->at + x->count; c < end; c += job.cols) {
+                kw_i64 count = tile_columns(c, end, inside);
                 job.cols = count, job.lead = 0;
                 job.src = src + r * job.src_row + c * job.src_pixel;
-                if (in_place(a) && job.run_count && job.src + job.runs[job.run_count - 1].src > limit) {
+                if (limit && job.run_count && job.src + job.runs[job.run_count - 1].src > limit) {
                     job.cols = KW_TILE_COLS, job.lead = KW_TILE_COLS - count;
                     job.src -= job.lead * job.src_pixel;
                 }
                 c -= job.lead;
+#if KW_TILE_SKIP
                 job.col = c * x->walk.src_step;
-                job.reach = (job.cols - 1) * x->walk.src_step;
+                job.row = r * y->walk.src_step;
+#endif
                 job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
                 job.at = kw_place_moved(
                     kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),

@@ -21,19 +21,19 @@
 #define KW_HEAD_BYTES (KW_HEADED ? KW_STEP_BYTES : 0) /* before the steps of a run */
 #define KW_SPILL_BYTES KW_TILE_SPILL_BYTES(KW_TILE_PIXELS, KW_BLOCK)
 
-/* src, w: bytes from the tile's first source pixel, from the block's first weight. at (where KW_TILE_SKIP): the source column that the
- * walk's first pixel reads. */
+/* src, w: bytes from the tile's first source pixel, from the block's first weight. at, at_row (where KW_TILE_SKIP): the source column and
+ * row that the walk's first pixel reads. */
 typedef struct kw_run {
     kw_i64 src, w;
 #if KW_TILE_SKIP
-    kw_i64 at;
+    kw_i64 at, at_row;
 #endif
 } kw_run;
 
 /* What one call of kw_tile() does. Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not
  * whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for, and how far on a step later. odd: the runs end with half a pair. Where
- * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of a row of size columns, the last one that is written reach columns
- * further. */
+ * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of width columns and row run->at_row + row of height rows, its neighbours
+ * col_step and row_step further. */
 typedef struct kw_tile_job {
     const kw_run *runs;
     kw_i64 run_count, steps;
@@ -44,7 +44,9 @@ typedef struct kw_tile_job {
     kw_place at; /* of the first result, with the steps from pixel to pixel and from row to row */
     kw_i64 rows, cols, channels;
     int odd;
-    kw_i64 col, reach, size;
+#if KW_TILE_SKIP
+    kw_i64 col, col_step, width, row, row_step, height;
+#endif
     char *spill;
     const char *ahead;
     kw_i64 ahead_step;
@@ -64,27 +66,43 @@ KW_INLINE kw_i64 kw_run_steps(kw_i64 elements) {
     return KW_MATH == 3 ? KW_AMX_CHUNKS(steps) * KW_AMX_CHUNK(steps) : steps;
 }
 
-/* Whether the run is of padding alone to all pixels of the tile that are written. */
-KW_INLINE int kw_run_outside(const kw_tile_job *job, const kw_run *run) {
+/* The pixels of a tile as bits, row by row. */
+#define KW_ALL_PIXELS (~(kw_u32)0 >> (32 - KW_TILE_PIXELS))
 #if KW_TILE_SKIP
-    kw_i64 low = run->at + job->col;
-    return low >= job->size || low + job->reach < 0;
-#else
-    return (void)job, (void)run, 0;
-#endif
+/* Which of the positions first, first + step, ..., of which there are count, lie in 0..size-1. */
+KW_INLINE kw_u32 kw_positions_inside(kw_i64 first, kw_i64 step, kw_i64 count, kw_i64 size) {
+    kw_i64 low = 0, high = count;
+    if (first < 0) low = step == 1 ? -first : (step - 1 - first) / step;
+    if (first + (count - 1) * step >= size) high = step == 1 ? size - first : (size - first + step - 1) / step;
+    return low < high ? (2u << (high - 1)) - (1u << low) : 0;
 }
 
-/* Whether all pixels and channels of the tile exist, but perhaps the last column where KW_TILE_SKIP or KW_TILE_FEWER leaves it out. */
+/* The pixels of a tile that are written and read no padding by this run; where KW_HEADED all that are written, if one reads none in its
+ * columns. */
+KW_INLINE kw_u32 kw_pixels_inside(const kw_tile_job *job, const kw_run *run) {
+    kw_u32 cols = kw_positions_inside(run->at + job->col, job->col_step, job->cols, job->width), rows = ~0u >> (32 - job->rows);
+    if (KW_HEADED && cols) cols = ~0u >> (32 - job->cols);
+    if (KW_TILE_ROWS == 1) return cols;
+    if (!KW_HEADED) rows = kw_positions_inside(run->at_row + job->row, job->row_step, job->rows, job->height);
+    kw_u32 pixels = 0;
+    for (int r = 0; r < KW_TILE_ROWS; r++)
+        pixels |= (rows >> r & 1 ? cols : 0) << r * KW_TILE_COLS;
+    return pixels;
+}
+#endif
+
+/* Whether all channels of the tile exist, and all pixels, but where KW_TILE_SKIP leaves out any and KW_TILE_FEWER the last column. */
 #ifndef KW_TILE_FEWER
 #define KW_TILE_FEWER 0
 #endif
-#define KW_COLS_LEAST (KW_TILE_COLS - (KW_TILE_SKIP || KW_TILE_FEWER))
+#define KW_ROWS_LEAST (KW_TILE_SKIP ? 0 : KW_TILE_ROWS)
+#define KW_COLS_LEAST (KW_TILE_SKIP ? 0 : KW_TILE_COLS - KW_TILE_FEWER)
 #ifndef KW_IN_PLACE
 #define KW_IN_PLACE 0
 #endif
 #define KW_LEAD(job) (KW_IN_PLACE ? (job)->lead : 0)
 KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
-    return job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && job->channels >= KW_BLOCK && !KW_LEAD(job);
+    return job->rows >= KW_ROWS_LEAST && job->cols >= KW_COLS_LEAST && job->channels >= KW_BLOCK && !KW_LEAD(job);
 }
 
 #if KW_EPILOGUE

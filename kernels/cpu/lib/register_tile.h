@@ -7,13 +7,14 @@
  *   KW_EACH_PIXEL(DO)          DO(pixel, column, base pointer, distance from it) for each pixel
  *   KW_EACH_VECTOR(DO, pixel)  DO(pixel, vector) for each vector
  *   KW_EACH_BASE(DO)           DO(base pointer, row, first column) for each base pointer
+ *   KW_EACH_GROUP(DO)          where KW_TILE_SKIP: DO(bits, list) for some pixels each, of which list(DO) is like KW_EACH_PIXEL(DO)
  * Pixels lie at a run-time distance. Seven of them share a base pointer: with the multiples 1, 3 and 5 of the distance in registers, the
  * address modes of x86 (scales 1, 2, 4) reach 0 to 6. The empty asm statements keep gcc from folding a load into each of its uses (the
  * loop would become load bound) and from spreading the addresses over more registers than there are. Further defined:
  *   KW_TILE_ODD    runs may end with half a pair (job->odd)     KW_TILE_AHEAD  a line of job->ahead is prefetched a step
- *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and the first or last pixel of a row where it does (not of KW_HEADED:
- *                  a run's sums stand in front of all pixels alike); the last one also where job->cols are fewer, so that a tile that lacks
- *                  one column costs no more than it has
+ *   KW_TILE_SKIP   runs in which all pixels read padding are left out, and of others the pixels that do (not of KW_HEADED: a run's sums
+ *                  stand in front of all pixels alike) or that the tile lacks, so that it costs no more than it has; what is left out is
+ *                  not read either
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
  *   KW_TILE_FEWER  of a text that defines it 1: a tile that lacks its last column, or more, does not sum that one
  *   KW_TILE_HALF   of a text that has one run and defines it 1: a run may end with half a pair (job->odd), which is multiplied when the sums
@@ -64,8 +65,8 @@
 /* Of bytes that were not raised as they were copied, for there is no copy. */
 #define KW_RAISES (KW_RAISED && KW_IN_PLACE)
 #define KW_MULTIPLY_RAISED(pixel, col, base, distance) KW_MULTIPLY_X(pixel, (kw_vf)((kw_vu)kw_spread_word(base + (distance)) ^ 0x80808080u))
-#define KW_MULTIPLY_BUT_FIRST(pixel, col, base, distance)                                                                                  \
-    if ((col) > 0) {                                                                                                                       \
+#define KW_MULTIPLY_INSIDE(pixel, col, base, distance)                                                                                     \
+    if (inside >> (pixel)&1) {                                                                                                             \
         KW_MULTIPLY_PIXEL(pixel, col, base, distance)                                                                                      \
     }
 #define KW_MULTIPLY_BUT_LAST(pixel, col, base, distance)                                                                                   \
@@ -74,10 +75,19 @@
     }
 #define KW_MULTIPLY_HALF(pixel, col, base, distance) KW_MULTIPLY_X(pixel, kw_spread_half(base + (distance)))
 
-#define KW_STEP(MULTIPLY)                                                                                                                  \
+/* Of some pixels; a test for each of them would take as long as a product. */
+#define KW_MULTIPLY_GROUP(bits, PIXELS)                                                                                                    \
+    if ((inside & (bits)) == (bits)) {                                                                                                     \
+        PIXELS(KW_MULTIPLY_PIXEL)                                                                                                          \
+    } else if (inside & (bits)) {                                                                                                          \
+        PIXELS(KW_MULTIPLY_INSIDE)                                                                                                         \
+    }
+
+#define KW_STEP(MULTIPLY) KW_STEP_OF(KW_EACH_PIXEL(MULTIPLY))
+#define KW_STEP_OF(PRODUCTS)                                                                                                               \
     __asm__("" : "+r"(s1), "+r"(s3), "+r"(s5));                                                                                            \
     KW_EACH_VECTOR(KW_LOAD_WEIGHTS, 0)                                                                                                     \
-    KW_EACH_PIXEL(MULTIPLY)                                                                                                                \
+    PRODUCTS                                                                                                                               \
     if (KW_TILE_AHEAD) {                                                                                                                   \
         __builtin_prefetch(ahead);                                                                                                         \
         ahead += ahead_step;                                                                                                               \
@@ -100,16 +110,17 @@
     } else if ((pixel) > 0) {                                                                                                              \
         out = job->out + (pixel) / KW_TILE_COLS * job->out_row;                                                                            \
     }                                                                                                                                      \
-    if (KW_EXISTS(col)) {                                                                                                                  \
+    if (KW_EXISTS(pixel, col)) {                                                                                                           \
         KW_EACH_VECTOR(KW_STORE, pixel)                                                                                                    \
     }
-#define KW_EXISTS(col) ((col) < KW_COLS_LEAST || job->cols == KW_TILE_COLS)
+#define KW_EXISTS(pixel, col)                                                                                                              \
+    (((col) < KW_COLS_LEAST || job->cols > (col)) && ((pixel) / KW_TILE_COLS < KW_ROWS_LEAST || job->rows > (pixel) / KW_TILE_COLS))
 /* The same of channels that do not fill the block. */
 #define KW_STORE_LEFT(pixel, v) kw_store_tail(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, left##v);
 #define KW_LEFT(pixel, v) kw_i64 left##v = kw_max(job->channels - (v)*KW_LANES, 0);
 #define KW_STORE_PIXEL_LANES(pixel, col, base, distance)                                                                                   \
     out = job->out + (pixel) / KW_TILE_COLS * job->out_row + (col)*job->out_pixel;                                                         \
-    if (KW_EXISTS(col)) {                                                                                                                  \
+    if (KW_EXISTS(pixel, col)) {                                                                                                           \
         KW_EACH_VECTOR(KW_STORE_LEFT, pixel)                                                                                               \
     }
 
@@ -129,11 +140,17 @@ static __attribute__((noinline)) void kw_tile_half(const kw_tile_job *job) {
 #define KW_HALF_LEFT(job) 0
 #endif
 
+#if KW_TILE_SKIP
+#define KW_OUTSIDE(job, run) !kw_pixels_inside(job, run)
+#else
+#define KW_OUTSIDE(job, run) 0
+#endif
+
 static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #if KW_HEADED
     KW_EACH_VECTOR(KW_DECLARE_HEAD, 0)
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
-        if (kw_run_outside(job, run)) continue;
+        if (KW_OUTSIDE(job, run)) continue;
         KW_EACH_VECTOR(KW_ADD_HEAD, 0)
     }
 #if KW_X_ZERO
@@ -157,7 +174,10 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         KW_EACH_BASE(KW_DECLARE_BASE)
         kw_i64 i = job->steps;
         kw_vf x;
-        if (kw_run_outside(job, run)) continue;
+#if KW_TILE_SKIP
+        kw_u32 inside = kw_pixels_inside(job, run);
+        if (!inside) continue;
+#endif
 #if KW_RAISES
         if (job->unraised) {
             do {
@@ -167,14 +187,9 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         }
 #endif
 #if KW_TILE_SKIP
-        kw_i64 low = run->at + job->col;
-        if (!KW_HEADED && low < 0) {
+        if (inside != KW_ALL_PIXELS) {
             do {
-                KW_STEP(KW_MULTIPLY_BUT_FIRST)
-            } while (--i);
-        } else if (job->cols < KW_TILE_COLS || (!KW_HEADED && low + job->reach >= job->size)) {
-            do {
-                KW_STEP(KW_MULTIPLY_BUT_LAST)
+                KW_STEP_OF(KW_EACH_GROUP(KW_MULTIPLY_GROUP))
             } while (--i);
         } else
 #endif
@@ -210,7 +225,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         return;
     }
 #if KW_LANES == 16 && !KW_EPILOGUE
-    if (job->rows == KW_TILE_ROWS && job->cols >= KW_COLS_LEAST && !KW_LEAD(job) && !KW_HALF_LEFT(job)) {
+    if (job->rows >= KW_ROWS_LEAST && job->cols >= KW_COLS_LEAST && !KW_LEAD(job) && !KW_HALF_LEFT(job)) {
         char *out = job->out;
         KW_EACH_VECTOR(KW_LEFT, 0)
         KW_EACH_PIXEL(KW_STORE_PIXEL_LANES)

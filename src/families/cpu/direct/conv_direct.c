@@ -41,53 +41,60 @@ typedef struct span {
     int64_t taps;          /* most taps of a walk */
     int64_t all_taps;      /* of all walks */
     int64_t products;      /* in-bounds (pixel, tap) pairs */
-    int64_t tiled;         /* pairs that are summed: padding included, rounded up to whole tiles or shared out (edge=skip) */
+    int64_t tiled;         /* pairs that are summed: padding included, rounded up to whole tiles, unless that is left out (edge=skip) */
+    int64_t visits;        /* (tile, tap) pairs, for which weights are loaded */
     int64_t source;        /* source extent */
 } span;
 
-/* Of the tiles 0 .. tiles - 1, of which number i begins at low + i advance, how many begin before end. */
-static int64_t tiles_before(int64_t end, int64_t low, int64_t advance, int64_t tiles) {
-    return end <= low ? 0 : kw_min(tiles, kw_ceil_div(end - low, advance));
-}
-
-/* What edge=skip leaves out of a tile where only some pixels read padding. */
+/* What edge=skip leaves out. */
 typedef enum skip {
     SKIP_NOTHING,
-    SKIP_TILES, /* nothing */
-    SKIP_PIXELS /* the first or the last of them */
+    SKIP_TILES, /* taps by which all pixels of a tile read padding */
+    SKIP_PIXELS /* of other taps such pixels as well */
 } skip;
 
-/* Neighbouring tiles of equal columns. */
-typedef struct tile_run {
-    int64_t first, cols, tiles; /* the first one's first pixel */
-} tile_run;
+typedef struct edge {
+    skip skip;
+    int64_t least; /* pixels of a tile that a tap takes as long as, though they be fewer: sums wait for those of the tap before */
+} edge;
 
-/* (pixel, tap) pairs of such tiles with edge=skip: none where a tile reads nothing but padding, else all, or all but the first or the last
- * where that one does (SKIP_PIXELS) or is not there. */
-static int64_t pairs_of_run(const kw_walk *walk, int64_t source, int64_t tile, const tile_run *r, skip how) {
-    int64_t pairs = 0, advance = r->cols * walk->src_step, reach = (r->cols - 1) * walk->src_step, tiles = r->tiles;
+/* Lanes that are multiplied before a sum is there again. */
+enum { LANES_UNDER_WAY = 64 };
+
+static edge edge_of(const kw_tile_work *work, const kw_tile *tile) {
+    skip how = !tile->skip ? SKIP_NOTHING : work->head ? SKIP_TILES : SKIP_PIXELS;
+    return (edge){how, kw_ceil_div(LANES_UNDER_WAY, work->block * tile->rows)};
+}
+
+/* Tiles of a walk with edge=skip: those of the pixels that read anything, which are shared out evenly, for each tap that one of its pixels
+ * reads inside the image by. */
+static void add_visits(span *s, const kw_walk *walk, int64_t tile, const edge *how) {
+    int64_t reach = (walk->taps - 1) * walk->tap_src_step, low = walk->src_start + kw_max(reach, 0),
+            high = walk->src_start + kw_min(reach, 0);
+    int64_t first = kw_ceil_div(kw_max(-low, 0), walk->src_step), last = kw_ceil_div(kw_max(s->source - high, 0), walk->src_step);
+    last = kw_min(last, walk->pixels);
+    int64_t cols = last > first ? kw_ceil_div(last - first, kw_ceil_div(last - first, tile)) : 1;
     for (int64_t t = 0; t < walk->taps; t++) {
-        int64_t low = walk->src_start + r->first * walk->src_step + t * walk->tap_src_step;
-        int64_t before = tiles_before(-reach, low, advance, tiles), behind = tiles - tiles_before(source, low, advance, tiles);
-        int64_t cut_before = tiles_before(0, low, advance, tiles), cut_behind = tiles - tiles_before(source - reach, low, advance, tiles);
-        int64_t outside = before + behind, cut = kw_min(tiles, cut_before + cut_behind); /* a tile is cut on both sides only if all are */
-        int64_t shorter = r->cols < tile ? tiles : how == SKIP_PIXELS ? cut : outside;
-        pairs += (tiles - outside) * tile - (shorter - outside);
+        int64_t at = walk->src_start + t * walk->tap_src_step;
+        int64_t begin = kw_ceil_div(kw_max(-at, 0), walk->src_step);
+        int64_t end = kw_min(kw_ceil_div(kw_max(s->source - at, 0), walk->src_step), walk->pixels);
+        if (end <= begin) {
+            continue;
+        }
+        int64_t tiles = (end - 1 - first) / cols - (begin - first) / cols + 1;
+        s->visits += tiles;
+        if (how->skip == SKIP_TILES) {
+            s->tiled += tiles * cols;
+        } else if (tiles == 1) {
+            s->tiled += kw_max(end - begin, how->least);
+        } else {
+            int64_t front = cols - (begin - first) % cols, back = (end - 1 - first) % cols + 1;
+            s->tiled += kw_max(front, how->least) + kw_max(back, how->least) + (tiles - 2) * cols;
+        }
     }
-    return pairs;
 }
 
-/* The same of a walk's tiles, among which its pixels are shared out. */
-static int64_t shared_pairs(const kw_walk *walk, int64_t source, int64_t tile, skip how) {
-    int64_t tiles = kw_max(kw_ceil_div(walk->pixels, tile), 1), more = walk->pixels % tiles, cols = walk->pixels / tiles;
-    if (!walk->pixels) {
-        return 0;
-    }
-    return pairs_of_run(walk, source, tile, &(tile_run){0, cols + 1, more}, how) +
-           pairs_of_run(walk, source, tile, &(tile_run){more * (cols + 1), cols, tiles - more}, how);
-}
-
-static span source_span(const kw_problem *problem, int axis, int64_t tile, skip how) {
+static span source_span(const kw_problem *problem, int axis, int64_t tile, const edge *how) {
     int64_t out[3];
     kw_problem_output(out, problem);
     span s = {.walks = kw_problem_walks(problem, axis), .step = 1, .products = kw_problem_axis_products(problem, axis)};
@@ -98,7 +105,12 @@ static span source_span(const kw_problem *problem, int axis, int64_t tile, skip 
         s.pixels = kw_max(s.pixels, walk.pixels);
         s.taps = kw_max(s.taps, walk.taps);
         s.all_taps += walk.taps;
-        s.tiled += how ? shared_pairs(&walk, s.source, tile, how) : kw_round_up(walk.pixels, tile) * walk.taps;
+        if (how->skip) {
+            add_visits(&s, &walk, tile, how);
+        } else {
+            s.tiled += kw_round_up(walk.pixels, tile) * walk.taps;
+            s.visits += kw_ceil_div(walk.pixels, tile) * walk.taps;
+        }
         if (walk.taps) {
             int64_t last = walk.src_start + (walk.taps - 1) * walk.tap_src_step;
             s.step = kw_max(s.step, walk.src_step);
@@ -211,14 +223,16 @@ static int64_t whole_lines(int64_t bytes) {
 }
 
 /* Whether tiles read the tensor where it lies: each pixel at most once, so that a copy costs more than it saves, nothing outside the image
- * but whole rows, the last steps of runs are whole, behind which the tensor may end, and columns that are merged are neighbours. */
+ * but whole rows, or what edge=skip leaves out; the last steps of runs are whole, behind which the tensor may end, and columns that are
+ * merged are neighbours. */
 static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const cut *c, int64_t elements) {
     const kw_conv_dims *d = &problem->conv;
     bool once = d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
     bool inside = d->pad[2] == 0 && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
+    bool leaves_out = direct->tile.skip && !work->head;
     bool as_it_lies = (size_t)work->word == kw_dtype_size(problem->dtype);
-    return problem->op == KW_CONV_FWD && !work->amx && as_it_lies && !direct->tile.own && direct->tile.rows == 1 && once && inside &&
-           c->width.pixels >= direct->tile.cols && elements % work->pair == 0 && (d->g == 1 || !direct->merge);
+    return problem->op == KW_CONV_FWD && !work->amx && as_it_lies && !direct->tile.own && direct->tile.rows == 1 && once &&
+           (leaves_out || (inside && c->width.pixels >= direct->tile.cols)) && elements % work->pair == 0 && (d->g == 1 || !direct->merge);
 }
 
 /* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. Merged columns of a
@@ -226,10 +240,10 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
 static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
                        const cut_facts *facts) {
     const kw_tile *tile = &direct->tile;
-    skip how = !tile->skip ? SKIP_NOTHING : work->head ? SKIP_TILES : SKIP_PIXELS;
-    cut c = {.depth = source_span(problem, 0, 1, SKIP_NOTHING),
-             .height = source_span(problem, 1, tile->rows, SKIP_NOTHING),
-             .width = source_span(problem, 2, least_tile(work, tile), how)};
+    const edge none = {SKIP_NOTHING, 1}, cols = edge_of(work, tile), rows = {cols.skip == SKIP_PIXELS ? SKIP_PIXELS : SKIP_NOTHING, 1};
+    cut c = {.depth = source_span(problem, 0, 1, &none),
+             .height = source_span(problem, 1, tile->rows, tile->rows > 1 ? &rows : &none),
+             .width = source_span(problem, 2, least_tile(work, tile), &cols)};
     if (tile->own) {
         c.pixel = facts->steps * KW_TILE_STEP_BYTES(work->block);
     } else if (direct->merge) {
@@ -317,6 +331,11 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     double filled = work.amx ? (double)(KW_AMX_CHUNKS(steps) * KW_AMX_ROWS) / (double)steps : 1;
     launch->multiply_adds = products * filled * (double)work.instructions;
     launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
+    if (tile->skip) {
+        double visits = (double)(tile->rows == 1 ? c.height.products : c.height.visits) * (double)c.width.visits;
+        launch->loads = (double)(d->n * shares * blocks * steps) * (double)c.depth.products *
+                        (summed_pairs(&c, &work, tile) + visits * (double)tile->vecs);
+    }
     double copies = (double)(units / (c.height.walks * c.width.walks) * kw_min(parts, target->units));
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + (c.in_place ? 0 : 2.0 * copies * (double)copy_bytes(&c, tile));
 }

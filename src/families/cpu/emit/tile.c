@@ -67,15 +67,39 @@ const kw_rule kw_run_fits_rules[] = {
     {0},
 };
 
+static void emit_pixel(kw_text *text, const kw_tile *tile, int row, int col) {
+    static const char *const distances[PIXELS_OF_A_BASE] = {"0", "s1", "s1 * 2", "s3", "s1 * 4", "s5", "s3 * 2"};
+    kw_text_addf(text, " DO(%d, %d, p%d, %s)", row * tile->cols + col, col, row * bases_of_row(tile) + col / PIXELS_OF_A_BASE,
+                 distances[col % PIXELS_OF_A_BASE]);
+}
+
+/* The pixels of each row by fours. */
+static void emit_groups(kw_text *text, const kw_tile *tile) {
+    enum { GROUP = 4 };
+    int groups = 0;
+    for (int first = 0; tile->skip && first < tile->rows * tile->cols; groups++) {
+        int row = first / tile->cols, col = first % tile->cols, count = tile->cols - col < GROUP ? tile->cols - col : GROUP;
+        kw_text_addf(text, "\n#define KW_GROUP_%d(DO)", groups);
+        for (int i = 0; i < count; i++) {
+            emit_pixel(text, tile, row, col + i);
+        }
+        first += count;
+    }
+    kw_text_add(text, tile->skip ? "\n#define KW_EACH_GROUP(DO)" : "");
+    for (int group = 0, first = 0; group < groups; group++) {
+        int left = tile->cols - first % tile->cols, count = left < GROUP ? left : GROUP;
+        kw_text_addf(text, " DO(0x%xu, KW_GROUP_%d)", ((1u << count) - 1) << first, group);
+        first += count;
+    }
+}
+
 /* The lists by which kernels/cpu/lib/register_tile.h unrolls its loops. */
 static void emit_pixels(kw_text *text, const kw_tile *tile) {
-    static const char *const distances[PIXELS_OF_A_BASE] = {"0", "s1", "s1 * 2", "s3", "s1 * 4", "s5", "s3 * 2"};
     kw_text_add(text, "#define KW_EACH_PIXEL(DO)");
     for (int m = 0; m < tile->rows * tile->cols; m++) {
-        int row = m / tile->cols, col = m % tile->cols;
-        kw_text_addf(text, " DO(%d, %d, p%d, %s)", m, col, row * bases_of_row(tile) + col / PIXELS_OF_A_BASE,
-                     distances[col % PIXELS_OF_A_BASE]);
+        emit_pixel(text, tile, m / tile->cols, m % tile->cols);
     }
+    emit_groups(text, tile);
     kw_text_add(text, "\n#define KW_EACH_BASE(DO)");
     for (int b = 0; b < tile->rows * bases_of_row(tile); b++) {
         kw_text_addf(text, " DO(p%d, %d, %d)", b, b / bases_of_row(tile), b % bases_of_row(tile) * PIXELS_OF_A_BASE);

@@ -1,0 +1,108 @@
+/* direct_pack.h: stage 0 of direct.c, its packed weights. */
+
+#if KW_TILE_OWN && KW_BACKWARD
+/* kw_pack_run() for result channels of which each group's stand by themselves; w: the tap of the first group. */
+static void pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
+    kw_i64 row = taps_of(a) * a->c;
+    char *head __attribute__((unused)) = to;
+    to += KW_HEAD_BYTES;
+    for (kw_i64 lane = 0; lane < KW_LANES; lane++, to += 4) {
+        kw_i64 channel = kw_min(first + lane, a->groups * a->c - 1);
+        const char *from = w + (channel / a->c * a->k * row + channel % a->c) * KW_BYTES;
+        for (kw_i64 e = 0; e < a->k; e += KW_PAIR) {
+            const char *at = from + e * row * KW_BYTES;
+#if KW_STORAGE == 3
+            *(kw_u32 *)(to + e / KW_PAIR * KW_VECTOR) = kw_word_of(at, row, a->k - e);
+#elif KW_DP
+            kw_u32 high = e + 1 < a->k ? *(const kw_u16_u *)(at + row * KW_BYTES) : 0;
+            *(kw_u32 *)(to + e / KW_PAIR * KW_VECTOR) = *(const kw_u16_u *)at | high << 16;
+#else
+            *(float *)(to + e * KW_VECTOR) = kw_load_1(at);
+#endif
+        }
+    }
+#if KW_HEADED
+    kw_pack_head(head, head + run_bytes(a));
+#endif
+}
+#endif
+
+#if KW_WIDER
+/* kw_pack_run() of a filter row; w: the first result channel's, of which there are left, channel elements from one to the next. */
+static void pack_row(const kw_kernel_args *a, char *to, const char *w, kw_i64 left, kw_i64 channel) {
+    char *head __attribute__((unused)) = to;
+    to += KW_HEAD_BYTES;
+    for (kw_i64 column = 0; column < a->filter[2]; column++, w += a->c * KW_BYTES) {
+        for (kw_i64 e = 0; e < a->params.pixel / KW_WORD; e += KW_PAIR) {
+            for (kw_i64 k = 0; k < KW_BLOCK; k++, to += 4) {
+                const char *from = w + (k * channel + e) * KW_BYTES;
+                kw_u32 word = 0;
+                if (k < left) __builtin_memcpy(&word, from, kw_max(kw_min(a->c - e, KW_PAIR), 0) * KW_BYTES);
+                *(kw_u32 *)to = word;
+            }
+        }
+    }
+#if KW_HEADED
+    kw_pack_head(head, to);
+#endif
+}
+#endif
+
+#if !KW_WIDER && !KW_TILE_OWN
+/* kw_pack_run() of joined groups; w: the tap of the first group's first weight. */
+static void pack_joined(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
+    kw_i64 row = taps_of(a) * a->c, src = SRC_CHANNELS(a) / joined(a), dst = DST_CHANNELS(a) / joined(a);
+    kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
+    kw_zero(to, run_bytes(a));
+    for (kw_i64 k = 0, count = kw_min(KW_BLOCK, DST_CHANNELS(a) - first); k < count; k++) {
+        kw_i64 group = (first + k) / dst;
+        const char *from = w + (group * a->k * row + (first + k) % dst * channel) * KW_BYTES;
+        for (kw_i64 e = 0; e < src; e++) {
+            kw_i64 at = group * src + e;
+            char *word = to + KW_HEAD_BYTES + at / KW_PAIR * KW_STEP_BYTES + 4 * k;
+            __builtin_memcpy(word + at % KW_PAIR * KW_BYTES, from + e * element * KW_BYTES, KW_BYTES);
+        }
+    }
+#if KW_HEADED
+    kw_pack_head(to, to + run_bytes(a));
+#endif
+}
+#endif
+
+/* Packed order: share, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
+static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    kw_i64 blocks = blocks_of(a), row = taps_of(a) * a->c;
+    kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
+    (void)thread_memory, (void)element;
+    for (kw_i64 unit = begin; unit < end; unit++) {
+        kw_i64 first = unit % blocks * KW_BLOCK, left = results_from(a, unit / blocks) - first;
+#if KW_TILE_OWN
+        const char *w = a->w + (KW_BACKWARD ? 0 : first_result(a, unit) * channel * KW_BYTES);
+#else
+        const char *w = a->w + (unit / blocks * joined(a) * a->k * row + (joined(a) > 1 ? 0 : first * channel)) * KW_BYTES;
+#endif
+        (void)left;
+        char *to = a->packed + unit * block_bytes(a);
+        for (kw_i64 phase = 0, all = walks_of(a, 0) * walks_of(a, 1) * walks_of(a, 2); phase < all; phase++) {
+            kw_i64 y_walks = walks_of(a, 1), x_walks = walks_of(a, 2);
+            kw_walk z = walk_of(a, 0, phase / (y_walks * x_walks)), y = walk_of(a, 1, phase / x_walks % y_walks);
+            kw_walk x = walk_of(a, 2, phase % x_walks);
+            if (KW_MERGE) x.taps = 1;
+            for (kw_i64 t = 0; t < y.taps * z.taps * x.taps; t++, to += run_bytes(a)) {
+                kw_i64 ty = t / (z.taps * x.taps), tz = t / x.taps % z.taps, tx = t % x.taps;
+                kw_i64 tap = ((z.tap_start + tz * z.tap_step) * a->filter[1] + y.tap_start + ty * y.tap_step) * a->filter[2];
+                const char *from = w + (tap + x.tap_start + tx * x.tap_step) * a->c * KW_BYTES;
+#if KW_TILE_OWN && KW_BACKWARD
+                pack_run(a, to, from, first_result(a, unit));
+#elif KW_WIDER
+                pack_row(a, to, from, left, channel);
+#else
+                if (joined(a) > 1)
+                    pack_joined(a, to, from, first);
+                else
+                    kw_pack_run(to, from, elements_of(a), element, left, channel);
+#endif
+            }
+        }
+    }
+}
