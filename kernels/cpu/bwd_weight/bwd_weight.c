@@ -265,6 +265,7 @@ static void open_box(share *s, char *memory) {
     find_pixels(s);
 #if KW_COPY
     kw_i64 inner = s->taps * s->b_blocks, block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
+    if (a->params.along) block0 = 0, block1 = s->v_blocks;
     copy x = {.channels = a->c, .width = KW_X_WIDTH, .step = KW_PAIRED_X(a) ? 2 * a->stride[2] : 1, .zip = a->stride[2]};
     copy y = {.channels = a->k, .width = KW_Y_WIDTH, .step = 1 + KW_PAIRS, .zip = 1};
     copy *vectors = KW_LANES_C ? &x : &y, *spread = KW_LANES_C ? &y : &x;
@@ -363,14 +364,18 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
     if (empty) job->count[0] = 0;
 }
 
-/* A tile, and the tiles after it that differ in the broadcast side's block only. */
+/* A tile, and the tiles after it that differ in the broadcast side's block only, where params.along in the vector side's. */
 typedef struct place {
     kw_i64 tap, v_block, b_block;
 } place;
 
+/* Tiles of such a row. */
+KW_INLINE kw_i64 row_of(const share *s) { return s->args->params.along ? s->v_blocks : s->b_blocks; }
+
 KW_INLINE place place_of(const share *s, kw_i64 tile) {
-    kw_i64 row = tile / s->b_blocks;
-    return (place){row % s->taps, row / s->taps, tile - row * s->b_blocks};
+    kw_i64 each = row_of(s), row = tile / each, in_row = tile - row * each, outer = row / s->taps;
+    place along = {row % s->taps, in_row, outer}, across = {row % s->taps, outer, in_row};
+    return s->args->params.along ? along : across;
 }
 
 KW_INLINE kw_i64 tiles_of_group(const share *s) { return s->v_blocks * s->b_blocks * s->taps; }
@@ -436,13 +441,13 @@ static int is_whole(const share *s, const place *at, kw_weight_job *job) {
 /* The share's tiles of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
 static void sum_box(const share *s, char *waiting, char *spill, const int ends[2]) {
     for (kw_i64 unit = s->first; unit < s->last;) {
-        kw_i64 row = unit / s->b_blocks, end = kw_min(s->last, (row + 1) * s->b_blocks);
+        kw_i64 each = row_of(s), end = kw_min(s->last, (unit / each + 1) * each);
         place at = place_of(s, unit);
         kw_weight_job pixels;
         set_pixels(&pixels, s, at.tap);
-        pixels.v += KW_LANES_C ? x_offset(s, at.v_block) : y_offset(s, at.v_block);
-        for (; unit < end; unit++, at.b_block++) {
+        for (; unit < end; unit++, *(s->args->params.along ? &at.v_block : &at.b_block) += 1) {
             kw_weight_job job = pixels;
+            job.v += KW_LANES_C ? x_offset(s, at.v_block) : y_offset(s, at.v_block);
             job.b += KW_LANES_C ? y_offset(s, at.b_block) : x_offset(s, at.b_block);
             job.from = ends[0] ? 0 : waiting + unit * KW_TILE_BYTES;
             job.to = ends[1] ? spill : waiting + unit * KW_TILE_BYTES;
@@ -514,7 +519,8 @@ static kw_i64 take_group(share *s, kw_i64 tile, kw_i64 end) {
     return s->group * tiles + s->last;
 }
 
-/* Tiles run over groups, blocks of the vector side, taps, blocks of the broadcast side. */
+/* Tiles run over groups, blocks of the vector side, taps, blocks of the broadcast side; where params.along the two sides change places, so
+ * that the rows of dw are written one after the other. */
 static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     share s = share_of(a);
     kw_i64 tiles = tiles_of(&s), slabs = a->params.slabs ? a->params.slabs : tiles;

@@ -240,6 +240,15 @@ static void choose_near_box(const kw_bwd_weight *how, const shape *s, const kw_c
     }
 }
 
+/* Whether dw is written in its order: of few pixels, which stay in the second level, it takes longer to write than to sum, and where it is
+ * far larger than that level, pages change with every row of a tile. */
+static bool writes_most(const kw_bwd_weight *how, const shape *s, const kw_problem *problem, int64_t boxes, const kw_target *target) {
+    enum { PIXELS_MOST = 256 };
+    bool few = s->out[KW_BOX_N] * s->out[KW_BOX_D] * s->out[KW_BOX_H] * s->out[KW_BOX_W] <= PIXELS_MOST;
+    bool large = kw_problem_elements(problem, KW_W) * WORD > 4 * target->l2;
+    return how->lanes_c && !how->own && !how->amx && boxes == 1 && few && large && within(s, &s->dims, s->out, target->l2 / 2);
+}
+
 /* Shares of the boxes: their sums, as fp32, take at most a quarter of what is copied. They depend on the problem alone, and so do the
  * bits of results. */
 static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums) {
@@ -270,6 +279,7 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     parts = kw_ceil_div(boxes, kw_ceil_div(boxes, kw_min(parts, boxes)));
     /* Each thread copies what its tiles read, so it has them in one go: no more slabs than threads. */
     int64_t slabs = how->copy == KW_COPY_NONE ? tiles : kw_min(tiles, kw_ceil_div(target->units, parts));
+    params->along = writes_most(how, &s, problem, boxes, target);
     params->parts = (int)parts;
     params->slabs = how->copy == KW_COPY_NONE ? 0 : (int)slabs;
     launch->stage[0] = (kw_stage){.units = parts * slabs};
