@@ -27,7 +27,11 @@
 /* A text that can read the tensor where it lies. */
 #define KW_IN_PLACE (!KW_BACKWARD && !KW_TILE_OWN && KW_TILE_ROWS == 1 && KW_MATH != 3)
 #include "cpu/lib/tile.h"
-#define KW_READS_PADDING !(KW_TILE_SKIP && !KW_HEADED) /* or leaves out all that is none of the image */
+#if KW_TILE_SKIP && !KW_HEADED
+#define KW_READS_PADDING (KW_TILE_GROUP > 1) /* 0: tiles leave out all that is none of the image */
+#else
+#define KW_READS_PADDING 1
+#endif
 #if KW_TILE_OWN
 #include "cpu/lib/own_lanes.h"
 #endif

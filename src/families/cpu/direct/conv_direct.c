@@ -50,11 +50,12 @@ typedef struct span {
 typedef enum skip {
     SKIP_NOTHING,
     SKIP_TILES, /* taps by which all pixels of a tile read padding */
-    SKIP_PIXELS /* of other taps such pixels as well */
+    SKIP_PIXELS /* of other taps groups of such pixels as well */
 } skip;
 
 typedef struct edge {
     skip skip;
+    int64_t group; /* pixels that are left out together */
     int64_t least; /* pixels of a tile that a tap takes as long as, though they be fewer: sums wait for those of the tap before */
 } edge;
 
@@ -63,7 +64,12 @@ enum { LANES_UNDER_WAY = 64 };
 
 static edge edge_of(const kw_tile_work *work, const kw_tile *tile) {
     skip how = !tile->skip ? SKIP_NOTHING : work->head ? SKIP_TILES : SKIP_PIXELS;
-    return (edge){how, kw_ceil_div(LANES_UNDER_WAY, work->block * tile->rows)};
+    return (edge){how, kw_tile_group(work->block), kw_ceil_div(LANES_UNDER_WAY, work->block * tile->rows)};
+}
+
+/* Pixels of a tile that a tap takes, of which so many read no padding. */
+static int64_t taken(const edge *how, int64_t tile, int64_t pixels) {
+    return kw_max(pixels + 1 < tile ? kw_round_up(pixels, how->group) : pixels, how->least);
 }
 
 /* Tiles of a walk with edge=skip: those of the pixels that read anything, which are shared out evenly, for each tap that one of its pixels
@@ -86,10 +92,10 @@ static void add_visits(span *s, const kw_walk *walk, int64_t tile, const edge *h
         if (how->skip == SKIP_TILES) {
             s->tiled += tiles * cols;
         } else if (tiles == 1) {
-            s->tiled += kw_max(end - begin, how->least);
+            s->tiled += taken(how, tile, end - begin);
         } else {
             int64_t front = cols - (begin - first) % cols, back = (end - 1 - first) % cols + 1;
-            s->tiled += kw_max(front, how->least) + kw_max(back, how->least) + (tiles - 2) * cols;
+            s->tiled += taken(how, tile, front) + taken(how, tile, back) + (tiles - 2) * cols;
         }
     }
 }
@@ -157,9 +163,11 @@ static int64_t slice_bytes(const cut *c, const kw_tile *tile) {
     return row_bytes(c) * (tile->rows == 1 ? kw_min(rows, c->height.source) : rows);
 }
 
-/* The last tile of a flow reads behind the copy what it leaves out of its results. */
+/* The last tile of a flow, and that of a row whose groups of pixels edge=skip leaves out, read behind the copy what they leave out of their
+ * results. */
 static int64_t copy_bytes(const cut *c, const kw_tile *tile) {
-    return slice_bytes(c, tile) * kw_max(kw_min(c->depth.taps, c->depth.source), 1) + (c->flow ? tile->cols * c->pixel : 0);
+    int64_t behind = c->flow ? tile->cols : tile->skip ? tile->cols * c->width.step : 0;
+    return slice_bytes(c, tile) * kw_max(kw_min(c->depth.taps, c->depth.source), 1) + behind * c->pixel;
 }
 
 /* Pixels that are summed where tiles go on in the next row, for a tap of each axis. */
@@ -229,7 +237,7 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
     const kw_conv_dims *d = &problem->conv;
     bool once = d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
     bool inside = d->pad[2] == 0 && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
-    bool leaves_out = direct->tile.skip && !work->head;
+    bool leaves_out = direct->tile.skip && !work->head && kw_tile_group(work->block) == 1;
     bool as_it_lies = (size_t)work->word == kw_dtype_size(problem->dtype);
     return problem->op == KW_CONV_FWD && !work->amx && as_it_lies && !direct->tile.own && direct->tile.rows == 1 && once &&
            (leaves_out || (inside && c->width.pixels >= direct->tile.cols)) && elements % work->pair == 0 && (d->g == 1 || !direct->merge);
@@ -240,7 +248,8 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
 static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
                        const cut_facts *facts) {
     const kw_tile *tile = &direct->tile;
-    const edge none = {SKIP_NOTHING, 1}, cols = edge_of(work, tile), rows = {cols.skip == SKIP_PIXELS ? SKIP_PIXELS : SKIP_NOTHING, 1};
+    const edge none = {SKIP_NOTHING, 1, 1}, cols = edge_of(work, tile);
+    const edge rows = {cols.skip == SKIP_PIXELS ? SKIP_PIXELS : SKIP_NOTHING, 1, 1};
     cut c = {.depth = source_span(problem, 0, 1, &none),
              .height = source_span(problem, 1, tile->rows, tile->rows > 1 ? &rows : &none),
              .width = source_span(problem, 2, least_tile(work, tile), &cols)};

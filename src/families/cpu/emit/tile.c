@@ -73,33 +73,44 @@ static void emit_pixel(kw_text *text, const kw_tile *tile, int row, int col) {
                  distances[col % PIXELS_OF_A_BASE]);
 }
 
-/* The pixels of each row by fours. */
-static void emit_groups(kw_text *text, const kw_tile *tile) {
-    enum { GROUP = 4 };
+int32_t kw_tile_group(int64_t block) {
+    enum { LANES_OF_A_GROUP = 32 };
+    return block < LANES_OF_A_GROUP ? (int32_t)(LANES_OF_A_GROUP / block) : 1;
+}
+
+/* The pixels of each row by groups. */
+static void emit_groups(kw_text *text, const kw_tile *tile, int32_t size) {
+    unsigned column = 0;
+    for (int row = 0; row < tile->rows; row++) {
+        column |= 1u << row * tile->cols;
+    }
+    kw_text_addf(text, "\n#define KW_TILE_GROUP %d\n#define KW_FIRST_COLUMN 0x%xu", size, column);
     int groups = 0;
-    for (int first = 0; tile->skip && first < tile->rows * tile->cols; groups++) {
-        int row = first / tile->cols, col = first % tile->cols, count = tile->cols - col < GROUP ? tile->cols - col : GROUP;
+    for (int first = 0; first < tile->rows * tile->cols; groups++) {
+        int row = first / tile->cols, col = first % tile->cols, count = tile->cols - col < size ? tile->cols - col : size;
         kw_text_addf(text, "\n#define KW_GROUP_%d(DO)", groups);
         for (int i = 0; i < count; i++) {
             emit_pixel(text, tile, row, col + i);
         }
         first += count;
     }
-    kw_text_add(text, tile->skip ? "\n#define KW_EACH_GROUP(DO)" : "");
+    kw_text_add(text, "\n#define KW_EACH_GROUP(DO)");
     for (int group = 0, first = 0; group < groups; group++) {
-        int left = tile->cols - first % tile->cols, count = left < GROUP ? left : GROUP;
+        int left = tile->cols - first % tile->cols, count = left < size ? left : size;
         kw_text_addf(text, " DO(0x%xu, KW_GROUP_%d)", ((1u << count) - 1) << first, group);
         first += count;
     }
 }
 
 /* The lists by which kernels/cpu/lib/register_tile.h unrolls its loops. */
-static void emit_pixels(kw_text *text, const kw_tile *tile) {
+static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *config) {
     kw_text_add(text, "#define KW_EACH_PIXEL(DO)");
     for (int m = 0; m < tile->rows * tile->cols; m++) {
         emit_pixel(text, tile, m / tile->cols, m % tile->cols);
     }
-    emit_groups(text, tile);
+    if (tile->skip) {
+        emit_groups(text, tile, kw_tile_group((int64_t)tile->vecs * kw_config_isa(config)->lanes));
+    }
     kw_text_add(text, "\n#define KW_EACH_BASE(DO)");
     for (int b = 0; b < tile->rows * bases_of_row(tile); b++) {
         kw_text_addf(text, " DO(p%d, %d, %d)", b, b / bases_of_row(tile), b % bases_of_row(tile) * PIXELS_OF_A_BASE);
@@ -155,7 +166,7 @@ void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {
             emit_chunk(text, tile, true);
         }
     } else {
-        emit_pixels(text, tile);
+        emit_pixels(text, tile, config);
     }
 }
 

@@ -10,7 +10,7 @@
 typedef struct kw_tile {
     int32_t rows, cols, vecs;
     bool ahead; /* prefetches the next tile's pixels */
-    bool skip;  /* runs in which all pixels read padding are left out, and the first or last pixel where it does */
+    bool skip;  /* runs in which all pixels read padding are left out, and of others the groups of pixels that do */
     bool sums;  /* the tile is left in spill, as fp32, for the caller to add up; nothing is written to out */
     bool own;   /* a pixel's step is a vector, each lane's own value */
     bool odd;   /* the last element of a run may lack its partner of a bf16 pair */
@@ -23,6 +23,8 @@ extern const kw_rule kw_tile_valid_rules[];
 extern const kw_rule kw_run_fits_rules[];
 /* Appends the #defines that kernels/cpu/lib/register_tile.h is made of. */
 void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config);
+/* Pixels that edge=skip leaves out together, of a tile of so many output channels: a test for each would take as long as its products. */
+int32_t kw_tile_group(int64_t block);
 /* Of math=amx what goes over registers alone, KW_EACH_SUM and KW_CHUNK of kernels/cpu/lib/amx_tile.h: tile->cols rows by tile->vecs. */
 void kw_tile_emit_chunk(kw_text *text, const kw_tile *tile);
 /* Whether the registers of math=amx hold such a tile. */
