@@ -39,13 +39,24 @@ local between = {
     },
 }
 
--- Strides of 1: pixels lie in shared memory once for all taps. Stages have the filter's columns alone, and what they leave is for pixels: few
--- stages for tiles of long lines or large filters, nine where a 3x3 filter of 64 channels is to stay. Whole depths, and divided ones.
+-- Strides of 1: pixels lie in shared memory once for many taps. Stages have the filter's columns alone, and what they leave is for pixels: few
+-- stages for tiles of long lines or large filters, nine where a 3x3 filter of 64 channels is to stay. Whole depths, and divided ones; of
+-- three axes; of any count of channels.
 local border = {
     { "cooperative", "256x128x64", 5 }, { "cooperative", "256x64x64", 9 }, { "cooperative", "256x64x64", 4 }, { "pingpong", "128x128x64", 6 },
     { "pingpong", "128x64x64", 9 }, { "cooperative", "128x192x64", 5 },
 }
 local border_divided = { { "cooperative", "256x128x64", 5 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 9 } }
+local border_deep = {
+    { "cooperative", "256x128x64", 5 }, { "cooperative", "256x96x64", 6 }, { "cooperative", "256x64x64", 8 }, { "cooperative", "128x192x64", 5 },
+    { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 9 }, { "pingpong", "128x128x64", 6 }, { "pingpong", "128x64x64", 9 },
+    { "cooperative", "128x256x64", 4 },
+}
+local border_any = {
+    { "cooperative", "256x128x64", 5 }, { "cooperative", "256x96x64", 6 }, { "cooperative", "256x64x64", 8 }, { "cooperative", "128x128x64", 6 },
+    { "pingpong", "128x64x64", 9 }, { "pingpong", "64x64x64", 9 }, { "cooperative", "128x192x64", 5 },
+}
+local border_any_narrow = { { "cooperative", "256x32x64", 9 } } -- forward, as `narrow`
 
 -- 1x1 filters on channels-first tensors as they are: rows are output channels.
 local planes = {
@@ -218,6 +229,10 @@ local function convolutions(op, first, last, meets, width)
         local first_border = #lists + 1
         if width ~= 4 and not weight and ndim == 2 then
             lists[#lists + 1], lists[#lists + 2] = points(border), points(border_divided, 0)
+            lists[#lists + 1] = points(border_any, 0, 2, 1)
+            lists[#lists + 1] = op == "conv_fwd" and points(border_any_narrow, 0, 2, 1) or {}
+        elseif width ~= 4 and not weight and ndim == 3 then
+            lists[#lists + 1] = points(border_deep, 0)
         end
         local last_border = #lists
         if meets and width ~= 4 then

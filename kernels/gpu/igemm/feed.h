@@ -269,20 +269,7 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 #endif
 }
 
-KW_DEVICE const char *kw_operand(const kw_gpu_args *a, int which) {
-    return which == KW_A ? (KW_FORWARD ? a->x : a->y) : (KW_WEIGHT ? a->x : a->w);
-}
-
-/* Rows are pixels, or the channels of a tap of an output channel; with KW_SPOTS, k of a column at a position. */
-KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
-    int of_y = which == KW_A && !KW_FORWARD;
-    *row = (int)(of_y || KW_SPOTS ? a->k : a->c);
-#if KW_SPOTS
-    if (which == KW_B) return (kw_i64)kw_spots_cols(a) * kw_spots_positions(a);
-#endif
-    if (which == KW_B && !KW_WEIGHT) return a->k * kw_feed_taps(a);
-    return a->n * (of_y ? a->out[0] * a->out[1] * a->out[2] : a->in[0] * a->in[1] * a->in[2]);
-}
+#include "gpu/igemm/operands.h"
 
 /* What lies behind a group's last channel is another group's. */
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {

@@ -27,7 +27,7 @@
 #else
 #define KW_A_BY_ROWS KW_IGEMM_A_BY_ROWS(KW_OP)
 #endif
-#define KW_SPOTS (KW_DATA && KW_ALIGNS) /* gpu/igemm/feed.h */
+#define KW_SPOTS (KW_DATA && KW_ALIGNS && !KW_BORDER) /* gpu/igemm/feed.h */
 #if !KW_PLANES
 #define KW_B_BY_ROWS (KW_IGEMM_B_BY_ROWS(KW_OP) && !KW_SPOTS)
 #endif

@@ -104,12 +104,12 @@
 #define KW_HELD_N (KW_B_BY_ROWS ? KW_CEIL(KW_TILE_N, KW_SLAB_ELEMENTS) * KW_SLAB_ELEMENTS : KW_TILE_N)
 #define KW_STAGES_BYTES (KW_STAGES * ((KW_BORDER ? 0 : KW_TILE_BYTES(KW_TILE_M)) + KW_TILE_BYTES(KW_HELD_N) + KW_STAGE_BARRIER_BYTES))
 #define KW_PHASES_MAX 16       /* of strided backward data */
-#define KW_BORDER_TAPS_MAX 128 /* of KW_BORDER */
+#define KW_BORDER_TAPS_MAX 128 /* of KW_BORDER, that share their pixels */
 #define KW_FACTS_BYTES                                                                                                                     \
-    (KW_BORDER                                    ? 36 + 4 * KW_BORDER_TAPS_MAX                                                            \
+    (KW_BORDER                                    ? 64 + 4 * KW_BORDER_TAPS_MAX                                                            \
      : KW_OP == KW_OP_CONV_BWD_DATA && !KW_PLANES ? 40 + 52 * KW_PHASES_MAX                                                                \
                                                   : 0) /* kw_facts of gpu/igemm/border.h, backward.h */
-/* KW_BORDER: stages have the second operand alone, and what they leave is for the pixels of two blocks of channels, 128 bytes of each; so many
+/* KW_BORDER: stages have the second operand alone, and what they leave is for the pixels of two borders, 128 bytes of each; so many
  * pixels, a multiple of 8. */
 #define KW_BORDERS (KW_BORDER ? 2 : 0)
 #define KW_BORDER_ROWS                                                                                                                     \

@@ -1,6 +1,6 @@
-/* overlap_border.h: how gpu/pipeline/overlap.h brings and multiplies where all taps of a convolution read the same pixels (KW_BORDER). Stages hold
- * the second operand alone. Behind them lie KW_BORDERS places for the pixels that a tile reads of a block of channels (gpu/igemm/border.h), with
- * barriers of their own: they are brought before the block's first step, and given back behind its last. wgmma reads rows from
+/* overlap_border.h: how gpu/pipeline/overlap.h brings and multiplies where many taps of a convolution read the same pixels (KW_BORDER). Stages hold
+ * the second operand alone. Behind them lie KW_BORDERS places for the pixels that these taps of a tile read of a block of channels
+ * (gpu/igemm/border.h), with barriers of their own: they are brought before the first of these steps, and given back behind the last. wgmma reads rows from
  * any of them on: the swizzle goes by the address, and a descriptor's start need only be a multiple of 128 bytes (seen on an H200).
  *
  * Where the second operand stays (a.params.places), step s of each tile is stage s, brought once. */
@@ -17,11 +17,11 @@ KW_DEVICE void kw_border_ring_next(kw_ring *r, int blocks) {
     r->stage = at % KW_BORDERS;
 }
 
-/* Blocks of channels that a part of a tile's depth meets. */
-KW_DEVICE int kw_border_blocks(const kw_work *work) {
+/* Of a part of a tile's depth. */
+KW_DEVICE int kw_border_count(const kw_work *work) {
     int taps = kw_facts_of(work)->taps;
     if (work->end == work->first) return 0;
-    return work->divided ? (work->end - 1) / taps - work->first / taps + 1 : kw_facts_of(work)->blocks;
+    return work->divided ? (work->end - 1) / taps - work->first / taps + 1 : kw_facts_of(work)->borders;
 }
 
 /* By one thread. */
@@ -45,7 +45,7 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
                 kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, kw_full_at(lds, at.stage));
                 kw_ring_step(&at);
             }
-            kw_feed_next(&feed, a);
+            kw_feed_next(&feed, &work);
         }
         if (a->params.places) second = 0;
     }
@@ -92,7 +92,7 @@ KW_DEVICE void kw_border_step_multiply(kw_sums *sums, char *lds, const kw_ring *
         kw_border_multiply(sums, rows, second, 0, add);
 }
 
-/* Whose rows are waited for, where a block of channels begins. */
+/* Whose rows are waited for, where a border begins. */
 KW_DEVICE void kw_border_step_start(kw_border_step *s, char *lds, const kw_ring *border, int first_row) {
     kw_mbar_wait(kw_border_full_at(lds, border->stage), border->parity);
     s->rows = kw_border_at(lds, border->stage) + first_row * KW_SLAB_ROW_BYTES;
@@ -105,7 +105,7 @@ KW_DEVICE kw_border_gift kw_border_step_next(kw_border_step *s, kw_ring *at, kw_
     s->tap++;
     if (s->tap == taps || last) {
         s->tap = 0;
-        s->block++;
+        s->block = s->block + 1 == kw_facts_of(work)->blocks ? 0 : s->block + 1;
         gift.place = border->stage;
         kw_border_ring_next(border, 1);
     }
@@ -126,8 +126,9 @@ KW_DEVICE void kw_border_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, kw
     int kept = a->params.places != 0, count = work->end - work->first, taps = kw_facts_of(work)->taps, halved = kw_facts_of(work)->halved;
     kw_border_gift gifts[2] = {{-1, -1}, {-1, -1}}; /* of the steps before, the last one first */
     kw_border_step s;
-    s.block = work->first ? work->first / taps : 0;
+    s.block = work->first ? work->first / taps : 0; /* the border's number yet */
     s.tap = work->first - s.block * taps;
+    if (s.block) s.block %= kw_facts_of(work)->blocks;
     s.shift = kw_facts_of(work)->shift[s.tap];
     if (kept) at->stage = 0;
     kw_border_step_start(&s, lds, border, first_row);

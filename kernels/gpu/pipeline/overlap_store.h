@@ -112,7 +112,7 @@ KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first, const in
     }
 }
 
-#if KW_ALIGNS
+#if KW_ALIGNS && !KW_APART
 #if KW_OP == KW_OP_CONV_FWD || KW_OP == KW_OP_CONV_BWD_DATA
 /* Rows of so many columns, all that the result has, follow each other from `to` on, a multiple of 16 bytes: 16 bytes at a time. */
 KW_DEVICE void kw_piece_store_whole(char *to, const char *piece, int rows, int cols) {
@@ -230,14 +230,47 @@ KW_DEVICE void kw_piece_joined(const kw_gpu_args *a, const kw_work *work, const 
 #if KW_APART
 /* Where rows of a tile lie apart: where a lane's four rows do. */
 KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4]) {
-    kw_apart_row row = kw_apart_row_of(a, work, work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8);
+    int first = work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8;
+#if KW_BORDER
+    KW_UNROLL
+    for (int j = 0; j < 4; j++) {
+        kw_apart_row row = kw_apart_row_of(a, work, first + 4 * j);
+        at[j] = kw_apart_row_at(a, work, &row);
+    }
+#else
+    kw_apart_row row = kw_apart_row_of(a, work, first);
     KW_UNROLL
     for (int j = 0; j < 4; j++) {
         at[j] = kw_apart_row_at(a, work, &row);
         if (j < 3) kw_apart_row_next(&row, a, work, 4);
     }
+#endif
 }
 
+#if KW_ALIGNS
+/* Two elements at a time of each of them, which begins anywhere: together where all begin at words. */
+KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const char *piece, const kw_i64 at[4], int first_col) {
+    int first = kw_lane() % 8 * 2, cols, words = (KW_OP == KW_OP_CONV_FWD ? a->k : a->c) % 2 == 0 && ((kw_u64)kw_result(a) & 3) == 0;
+    char *to = kw_result(a) + (kw_result_col(a, work, first_col, &cols) + first) * 2;
+    cols = kw_min(cols, KW_TILE_N - first_col) - first;
+    KW_UNROLL
+    for (int i = 0; i < 4; i++) {
+        KW_UNROLL
+        for (int col = 0; col < KW_PIECE; col += 16) {
+            kw_u32 pair, other;
+            kw_load_run(&pair, piece + kw_piece_at(kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, (first + col) / 8) + first % 8 * 2, 4);
+            other = pair >> 16;
+            if (at[i] < 0 || col >= cols) continue;
+            if (words) {
+                kw_store_run(to + (at[i] + col) * 2, &pair, 4);
+                continue;
+            }
+            kw_store_run(to + (at[i] + col) * 2, &pair, 2);
+            if (col + 1 < cols) kw_store_run(to + (at[i] + col) * 2 + 2, &other, 2);
+        }
+    }
+}
+#else
 /* 16 bytes of each of them. */
 KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const char *piece, const kw_i64 at[4], int first_col) {
     int cell = kw_lane() % 8, cols;
@@ -250,6 +283,7 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
         if (at[i] >= 0 && cell * 8 < cols) kw_store_run(kw_result(a) + (at[i] + col) * 2, words, 16);
     }
 }
+#endif
 #endif
 
 #if KW_STORES_FIRST
@@ -369,7 +403,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
                 kw_piece_fill(piece, &sums->at[i], col, 0);
             if (bulk) kw_proxy_fence();
             kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
-#if KW_ALIGNS
+#if KW_ALIGNS && !KW_APART
             kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
 #if KW_STORES_FIRST

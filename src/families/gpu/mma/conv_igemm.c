@@ -241,8 +241,9 @@ static const kw_rule igemm_fits_rules[] = {
      "than 2^21 channels",
      image_is_walked},
     {"border",
-     "spec=stride1 has room for the pixels that a tile's taps reach, of 2 or 3 axes with lines of some hundred pixels and 2 to 128 "
-     "taps, walked over as image_walk says; fewer stages leave more",
+     "spec=stride1 has room for the pixels that a tile's taps along a line reach, 2 to 128 of them, on lines of some hundred pixels, "
+     "walked "
+     "over as image_walk says; fewer stages leave more; with vectors of 1 one group",
      border_fits},
     {"whole_columns", "pipe=cooperative and pingpong whose tile_n is no multiple of 64 serve one group", columns_are_whole},
     {"planes_first",

@@ -81,9 +81,8 @@ static bool overlap_merge(const kw_rule_case *c) {
 
 static bool border_pipe(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    enum { PIECE = 64 };
-    bool plain = mma->bytes == 2 && mma->vec[0] == 8 && mma->epi == KW_EPI_CSHUFFLE && mma->merge == 1 && mma->streamk == KW_STREAMK_OFF;
-    return mma->spec != KW_SPEC_STRIDE1 || (kw_mma_overlaps(mma) && !is_bwd_weight(mma) && plain && mma->tile[1] % PIECE == 0);
+    bool plain = mma->bytes == 2 && mma->epi == KW_EPI_CSHUFFLE && mma->merge == 1 && mma->streamk == KW_STREAMK_OFF;
+    return mma->spec != KW_SPEC_STRIDE1 || (kw_mma_overlaps(mma) && !is_bwd_weight(mma) && plain);
 }
 
 /* Some more than the tile itself; and two steps are under way while a third is waited for. */
@@ -115,9 +114,8 @@ const kw_rule kw_igemm_valid_rules[] = {
      "spec=filter1x1_stride1_pad0, or spec=stride1",
      overlap_image},
     {"border_pipe",
-     "spec=stride1 is for conv_fwd and conv_bwd_data of 16-bit types with pipe=cooperative or pingpong, vectors of 8, epi=cshuffle, "
-     "merge=1 "
-     "and tile_n a multiple of 64",
+     "spec=stride1 is for conv_fwd and conv_bwd_data of 16-bit types with pipe=cooperative or pingpong, epi=cshuffle and "
+     "merge=1",
      border_pipe},
     {"border_rows", "with spec=stride1 there are 3 stages or more, which leave room for twice the tile's rows of 128 bytes, and 16 more",
      border_rows},

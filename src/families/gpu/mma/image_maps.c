@@ -102,10 +102,6 @@ static int64_t volume(const int64_t extent[3]) {
 
 /* --- spots of backward data (KW_SPOTS of kernels/gpu/igemm/feed.h) --- */
 
-static bool has_spots(const kw_mma *mma, const kw_problem *problem) {
-    return problem->op == KW_CONV_BWD_DATA && kw_mma_aligns(mma);
-}
-
 /* Positions of y that a spot of `each` pixels meets along an axis; one pixel meets only those of taps. */
 static int64_t spot_positions(const kw_problem *problem, int axis, int64_t each) {
     return each == 1 ? problem->conv.filter[axis] : image_walk(problem, axis, each).reach + 1;
@@ -170,7 +166,7 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
         grid.steps = kw_ceil_div(pixels, mma->tile[2]);
         return grid;
     }
-    if (has_spots(mma, problem)) {
+    if (kw_mma_has_spots(mma)) {
         int64_t spot[3];
         return best_spot(mma, problem, spot);
     }
@@ -227,7 +223,7 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
 static bool walks_rows(const kw_mma *mma, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
-    bool rows = !has_spots(mma, problem) && kw_problem_is_dense(problem);
+    bool rows = !kw_mma_has_spots(mma) && kw_problem_is_dense(problem);
     kw_problem_output(out, problem);
     for (int axis = 0; axis < 3; axis++) {
         rows &= d->filter[axis] == 1 && d->stride[axis] == 1 && d->pad[axis] == 0 && out[axis] == d->in[axis];
@@ -287,7 +283,7 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
         launch->map[2] = filter_map(mma, mma->output, d, KW_SLAB_ELEMENTS);
         break;
     case KW_CONV_BWD_DATA:
-        if (has_spots(mma, problem)) {
+        if (kw_mma_has_spots(mma)) {
             best_spot(mma, problem, spot);
             w_rows = describe_spots(mma, problem, spot, launch);
         } else {

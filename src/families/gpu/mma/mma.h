@@ -165,7 +165,7 @@ bool kw_mma_streams(const kw_mma *mma);
 bool kw_mma_stores_boxes(const kw_mma *mma);
 /* Whether channels-first tensors of a 1x1 filter are read and written as they are (kernels/gpu/igemm/planes.h). */
 bool kw_mma_planes(const kw_mma *mma);
-/* Whether the pixels that a tile reads lie in shared memory once for all taps (kernels/gpu/igemm/border.h), and how many have room. */
+/* Whether the pixels that a tile reads lie in shared memory once for many taps (kernels/gpu/igemm/border.h), and how many have room. */
 bool kw_mma_has_border(const kw_mma *mma);
 int64_t kw_mma_border_rows(const kw_mma *mma);
 /* Of channels-first problems: whether a kernel writes results with their channels first, where they are neither parts nor a stride apart. */
@@ -207,6 +207,7 @@ typedef struct kw_mma_grid {
     int64_t row;                           /* elements of a row of it, where rows of tiles are such rows in their order; else 0 */
     bool uneven;                           /* tiles have other steps than others */
     double drawn;                          /* bytes of a step, where its operands are not brought whole; else 0 */
+    double multiplied;                     /* share of the steps' depths, where some are left out; else 0 */
 } kw_mma_grid;
 
 /* Whether counts of tiles are within what the text counts with; and the rule's reason. */
@@ -217,6 +218,8 @@ kw_map kw_mma_box_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3],
 /* For pipe=tma, an operand as bulk copies see it: depth, rows, batches, in boxes of tile rows. row, batch: bytes from
  * one to the next. */
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);
+/* Whether rows of backward data are spots of pixels (kernels/gpu/igemm/backward.h). */
+bool kw_mma_has_spots(const kw_mma *mma);
 /* For pipe=cooperative and pingpong, the maps of a convolution (kernels/gpu/igemm/feed.h), and how many tiles and steps it has. */
 void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *launch);
 kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem);

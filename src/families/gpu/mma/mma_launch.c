@@ -230,7 +230,8 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     launch->multiply_adds = instructions * (double)(tiles * grid->steps);
     launch->loads = reads * (double)(tiles * grid->steps);
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
-    launch->products = (double)(tiles * grid->steps) * (double)mma->tile[0] * (double)mma->tile[1] * (double)mma->tile[2];
+    launch->products = (double)(tiles * grid->steps) * (double)mma->tile[0] * (double)mma->tile[1] * (double)mma->tile[2] *
+                       (grid->multiplied > 0 ? grid->multiplied : 1);
     launch->tiles = (double)kw_max(launch->stage[0].units, kw_launch_params_of(launch, kw_work_params)->units);
     if (grid->drawn > 0) {
         bool stays = kw_launch_params_of(launch, kw_work_params)->places > 0;

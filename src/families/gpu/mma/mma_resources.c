@@ -89,6 +89,10 @@ bool kw_mma_stores_boxes(const kw_mma *mma) {
     return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && !joined && kw_dtype_size(mma->output) == 2;
 }
 
+bool kw_mma_has_spots(const kw_mma *mma) {
+    return mma->op == KW_CONV_BWD_DATA && kw_mma_aligns(mma) && !kw_mma_has_border(mma);
+}
+
 bool kw_mma_has_tails(const kw_mma *mma) {
     return KW_TAILS && mma->persistent && mma->in_order;
 }

@@ -162,7 +162,7 @@ static bool overlap_results(const kw_rule_case *c) {
 /* What NaNs a spot's zeros make is mended in the result, from sums that no step has changed. */
 static bool overlap_epilogue(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    bool mended = kw_mma_aligns(mma) && mma->op == KW_CONV_BWD_DATA, shares = mma->op != KW_GEMM && mma->streamk == KW_STREAMK_CLUSTER;
+    bool mended = kw_mma_has_spots(mma), shares = mma->op != KW_GEMM && mma->streamk == KW_STREAMK_CLUSTER;
     bool between = mma->op == KW_CONV_BWD_WEIGHT && mma->merge > 1; /* sums between groups, which have no place in other tensors */
     return !mma->fused || !kw_mma_overlaps(mma) || !(mended || shares || between || kw_mma_cuts_piece(mma));
 }
@@ -227,8 +227,9 @@ const kw_rule kw_mma_valid_rules[] = {
     {"instruction_shape",
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
      "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and of any multiple of 16 up to 256 with results "
-     "from the registers, in conv_fwd of 16-bit types with vectors of 8, merge=1 and spec=default, and in conv_bwd_data and gemm of such "
-     "from 80 on",
+     "from the registers, in conv_fwd of 16-bit types with merge=1, vectors of 8 and spec=default or with spec=stride1, and in "
+     "conv_bwd_data and "
+     "gemm of such from 80 on",
      instruction_is_used},
     {"bulk_operands",
      "pipe=tma is for GEMM and conv_fwd with explicit=1, of bf16, fp16 or fp32 (as tf32), in runs of 16 bytes: vec_a and vec_b must be 8, "
@@ -273,7 +274,8 @@ const kw_rule kw_mma_valid_rules[] = {
      "convolutions with streamk=cluster",
      overlap_results},
     {"overlap_epilogue",
-     "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 have any; with streamk=cluster "
+     "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 and spec=stride1 have any; with "
+     "streamk=cluster "
      "convolutions have none, nor have conv_bwd_weight of merged groups and tiles whose columns are no multiple of 64",
      overlap_epilogue},
     {"lds_stages",
