@@ -1,9 +1,11 @@
 /* grouped.c: a grouped product beside one plan for each of its groups, on any device.
  *
- *   bench_grouped [--device NAME] [--mode predict|tune] [--threads N] [--alone 1] [--unequal 1] [--rounds N] [--seed N] [--cache DIR] PROBLEM...
+ *   bench_grouped [--device NAME] [--mode predict|tune] [--threads N] [--alone 1] [--unequal 1] [--queued 1] [--every 1] [--rounds N] [--seed N] [--cache DIR] PROBLEM...
  *
  * --unequal 1: n and k of each group are drawn too, a half to one and a half of the problem's in steps of 8, and the groups' plans in one call
- * (kw_plans_run) stand in the place of the grouped product; on a GPU by the clock around 20 rounds that are queued without a wait.
+ * (kw_plans_run) stand in the place of the grouped product, joined where they join (kw_plans_join); on a GPU by the clock around 20 rounds, each of
+ * which waits for its end. --queued 1, on a GPU: the other way queues its launches without a wait between them, and both wait once, behind 20 rounds, so
+ * that the time is the device's. --every 1: and each kernel of the catalog that joins all of them, best of the rounds.
  *
  * For each problem ("gemm bf16 g8 m128 n512 k512") groups are drawn whose rows go from some to seven times as many, m in all; each has a
  * plan of its own, for its own count of rows. All weights are packed beforehand, all plans chosen in the same way. The two ways are
@@ -18,6 +20,7 @@
 #include "measure/data/fill.h"
 #include "problem/groups/groups.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +29,7 @@ enum { GPU_CALLS = 20, ROUNDS_MAX = 1000 };
 
 typedef struct request {
     const char *device, *mode, *cache;
-    int rounds, seed, threads, alone, unequal;
+    int rounds, seed, threads, alone, unequal, queued, every;
 } request;
 
 /* A way of doing it: plans that run one after the other. */
@@ -122,6 +125,32 @@ static kw_status time_way_alone(double *ns, const way *w, const session *s, kw_e
     return status;
 }
 
+/* Queues all of it: what joins in launches of several. */
+static kw_status queue_way(const way *w, const session *s, kw_error *err) {
+    kw_status status = KW_OK;
+    bool done[KW_TOGETHER_MAX] = {false};
+    for (int i = 0; i < w->count && !status; i++) {
+        kw_backend_call calls[KW_BACKEND_JOINED_MAX];
+        const kw_joint *joint = w->together ? w->plan[i]->impl->joint : NULL;
+        size_t taken = 0;
+        for (int k = done[i] ? w->count : i; k < w->count && taken < (joint ? KW_BACKEND_JOINED_MAX : 1); k++) {
+            const kw_plan *plan = w->plan[k];
+            if (!done[k] && (!joint || (plan->impl->joint && plan->impl->joint->loaded == joint->loaded))) {
+                const kw_tensors *t = &w->tensors[k];
+                calls[taken] = (kw_backend_call){.bound = joint ? plan->impl->joint->bound : plan->impl->bound, .parts = KW_RUN_ALL};
+                calls[taken++].memory = (kw_launch_memory){.tensor = {t->x, t->w, t->y}, .packed = plan->packed, .shared = t->workspace};
+                done[k] = true;
+            }
+        }
+        if (taken) {
+            status = joint
+                         ? s->backend->run_joined(calls, taken, NULL, err)
+                         : s->backend->run(calls[0].bound, &calls[0].memory, calls[0].memory.packed ? KW_RUN_REST : KW_RUN_ALL, NULL, err);
+        }
+    }
+    return status;
+}
+
 static kw_status time_way(double *ns, const way *w, const session *s, kw_error *err) {
     kw_status status = KW_OK;
     bool gpu = s->gpu;
@@ -132,8 +161,9 @@ static kw_status time_way(double *ns, const way *w, const session *s, kw_error *
     *ns = 0;
     if (gpu && s->request->unequal) {
         for (int i = 0; i < GPU_CALLS && !status; i++) {
-            status = run_way(w, err);
+            status = s->request->queued ? queue_way(w, s, err) : run_way(w, err);
         }
+        status = status || !s->request->queued || !s->backend->sync ? status : s->backend->sync(s->context->device, err);
         *ns = (double)(kw_clock_ns() - start) / GPU_CALLS;
         return status;
     }
@@ -283,6 +313,59 @@ static kw_status compare_unequal(const session *s, const way ways[2], kw_error *
     return status;
 }
 
+/* Another kernel for what joins. */
+static kw_status join_by(way *w, const session *s, const kw_config *config, kw_error *err) {
+    kw_status status = KW_OK;
+    for (int i = 0; i < w->count && !status; i++) {
+        kw_plan_impl *impl = w->plan[i]->impl;
+        kw_config special = *config;
+        kw_joint *joint = calloc(1, sizeof *joint);
+        kw_launch launch;
+        special.wants = (kw_wants){.joined = true};
+        status = kw_config_serves(&special, &special, &impl->key.problem, s->context->target, err);
+        if (!joint || status) {
+            free(joint);
+            return status ? status : kw_fail_memory(err, "a joint");
+        }
+        kw_config_launch(&special, &impl->key.problem, s->context->target, &launch);
+        status = kw_kernel_cache_acquire(&joint->loaded, &s->context->kernel_cache, &special, true, err);
+        status =
+            status ? status : s->backend->bind(s->context->device, joint->loaded->kernel, &impl->key.problem, &launch, &joint->bound, err);
+        if (status) {
+            free(joint);
+            return status;
+        }
+        kw_joint *before = impl->joint;
+        impl->joint = joint;
+        kw_joint_drop(before, &s->context->kernel_cache);
+    }
+    return status;
+}
+
+static void try_every(way *w, const session *s) {
+    const kw_registry *registry;
+    kw_error err = {0};
+    if (kw_registry_default(&registry, s->context, &err)) {
+        return;
+    }
+    for (size_t i = 0; i < registry->catalog.count; i++) {
+        const kw_config *config = &registry->catalog.configs[i];
+        char text[KW_CONFIG_TEXT_MAX];
+        double best = INFINITY, ns = 0;
+        if (!config->family->joins || config->op != KW_GEMM || join_by(w, s, config, &err)) {
+            continue;
+        }
+        kw_status status = KW_OK;
+        for (int round = 0; round < s->request->rounds && !status; round++) {
+            status = time_way(&ns, w, s, &err);
+            best = ns < best ? ns : best;
+        }
+        kw_config_print(text, sizeof text, config);
+        printf("%9.1f us by %s%s\n", best / 1e3, text, status ? err.text : "");
+        fflush(stdout);
+    }
+}
+
 static kw_status measure_unequal(const session *s, const char *text, kw_error *err) {
     static way ways[2];
     kw_problem problem;
@@ -301,9 +384,18 @@ static kw_status measure_unequal(const session *s, const char *text, kw_error *e
         ways[0].plans[i] = ways[0].plan[i];
         ways[0].each[i] = &ways[0].tensors[i];
     }
+    char *joined = NULL;
+    status = status ? status : kw_plans_join(&joined, ways[0].plans, (size_t)ways[0].count, err);
+    if (joined && s->gpu) {
+        printf("%s", joined);
+    }
+    kw_free(joined);
     status = status ? status : run_way(&ways[0], err);
     status = status ? status : compare_unequal(s, ways, err);
     status = status ? status : time_ways(s, ways, text, err);
+    if (!status && s->request->every && s->gpu) {
+        try_every(&ways[0], s);
+    }
     for (int i = 0; i < ways[0].count; i++) {
         const kw_tensors *t = &ways[0].tensors[i];
         s->backend->release(s->device, t->x);
@@ -380,7 +472,8 @@ int main(int argc, char **argv) {
             int *number;
         } options[] = {{"device", &q.device, NULL},   {"mode", &q.mode, NULL},   {"cache", &q.cache, NULL},
                        {"threads", NULL, &q.threads}, {"alone", NULL, &q.alone}, {"unequal", NULL, &q.unequal},
-                       {"rounds", NULL, &q.rounds},   {"seed", NULL, &q.seed}};
+                       {"queued", NULL, &q.queued},   {"every", NULL, &q.every}, {"rounds", NULL, &q.rounds},
+                       {"seed", NULL, &q.seed}};
         bool known = false;
         for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
             if (!strcmp(name, options[i].name)) {
@@ -393,7 +486,9 @@ int main(int argc, char **argv) {
             }
         }
         if (!known) {
-            fprintf(stderr, "bench_grouped: --%s is not known; options are device mode cache threads alone unequal rounds seed\n", name);
+            fprintf(stderr,
+                    "bench_grouped: --%s is not known; options are device mode cache threads alone unequal queued every rounds seed\n",
+                    name);
             return 2;
         }
     }

@@ -571,9 +571,14 @@ KW_API kw_status kw_plan_run(const kw_plan *plan, const kw_tensors *tensors, voi
 /* Runs plans of one context, plans[i] with tensors[i], that have nothing to do with each other: as kw_plan_run does, in any order and on a CPU
  * side by side, small ones on a thread each. So products whose m, n and k all differ share the cores (grouped GEMM of cuBLASLt, CK). What one
  * writes no other may read or write, workspaces included; that no two write the same memory is checked (docs/problems/grouped-products.md), as
- * everything else is, before anything runs. On a GPU they are queued one behind the
- * other, and with a stream NULL the call waits once. */
+ * everything else is, before anything runs. On a GPU those that join (kw_plans_join) are one launch, the others are queued one behind the other, and
+ * with a stream NULL the call waits once. */
 KW_API kw_status kw_plans_run(const kw_plan *const plans[], const kw_tensors *const tensors[], size_t count, void *stream, kw_error *err);
+/* Makes ready that kw_plans_run takes the products among these plans, whatever their m, n and k, in one launch of a GPU: a kernel that reads the sizes
+ * and addresses of each from a table is chosen by the estimate, compiled where it is not cached, and remembered by each plan of a problem and its copies,
+ * wherever two of them meet in a later call. What would take longer so, or is served by no such kernel, stays as it is; so does all on a CPU. Where text
+ * is not NULL, *text becomes a line for each launch and each plan that is left out, which the caller frees with kw_free. */
+KW_API kw_status kw_plans_join(char **text, const kw_plan *const plans[], size_t count, kw_error *err);
 /* Runs the plan so many times, one after the other, and gives the time of one: by the clock that kw_context_clock names, the one that
  * measuring goes by too. One run should be made before it. Takes a moment of its own to set up; for work that is timed, not for work that
  * is done. */

@@ -14,8 +14,9 @@ typedef struct __attribute__((aligned(16))) kw_b16 {
 typedef kw_kernel_args kw_gpu_args;
 
 #define KW_DEVICE static __attribute__((device, always_inline))
+#define KW_PARAMETER kw_gpu_args /* but where prelude/joined.h says otherwise */
 #define KW_KERNEL_AT(name, threads)                                                                                                        \
-    extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads))) void name(const kw_gpu_args args)
+    extern "C" __attribute__((global, amdgpu_flat_work_group_size(threads, threads))) void name(const KW_PARAMETER args)
 #define KW_LDS(bytes) __attribute__((shared, aligned(128))) static char kw_lds[bytes]
 
 #define KW_GLOBAL __attribute__((address_space(1)))

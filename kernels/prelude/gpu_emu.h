@@ -16,6 +16,7 @@ typedef kw_emu_map kw_tensor_map;
 typedef struct kw_gpu_args {
     struct kw_kernel_args;
     kw_tensor_map map[KW_MAPS];
+    const struct kw_joined *joined; /* prelude/joined.h */
 } kw_gpu_args;
 
 #define KW_DEVICE static inline __attribute__((unused))

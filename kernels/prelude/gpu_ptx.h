@@ -26,8 +26,9 @@ typedef kw_kernel_args kw_gpu_args;
 #ifndef KW_LEAST_BLOCKS
 #define KW_LEAST_BLOCKS 0
 #endif
+#define KW_PARAMETER kw_gpu_args /* but where prelude/joined.h says otherwise */
 #define KW_KERNEL_AT(name, threads)                                                                                                        \
-    extern "C" __global__ void __launch_bounds__(threads, KW_LEAST_BLOCKS) name(const __grid_constant__ kw_gpu_args args)
+    extern "C" __global__ void __launch_bounds__(threads, KW_LEAST_BLOCKS) name(const __grid_constant__ KW_PARAMETER args)
 /* All of it is dynamic, because static shared memory ends at 48 KiB: the launch asks for it. How much stands in a constant of the kernel,
  * which the loader finds by its name (src/jit/object/cubin.c); the assembly, which is empty, keeps it from being left out. */
 #define KW_LDS(bytes)                                                                                                                      \

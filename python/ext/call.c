@@ -113,8 +113,11 @@ int call_launch_together(call *calls, Py_ssize_t count) {
     kw_error err = {.status = KW_NO_MEMORY, .text = "there is no memory for a list of plans"};
     kw_status status = plans && tensors ? KW_OK : KW_NO_MEMORY;
     int failed = 0;
+    bool asks = false;
     for (Py_ssize_t i = 0; i < count && !status && !failed; i++) {
         call *c = &calls[i];
+        asks |= c->self->gpu && !c->self->asked;
+        c->self->asked = true;
         failed = refuse_overlap(c) || call_find_workspace(c);
         if (!failed && c->stream != calls[0].stream) {
             PyErr_Format(lend_error, "plan %zd: its arrays are written in another stream than those of plan 0; give a stream", i);
@@ -126,7 +129,8 @@ int call_launch_together(call *calls, Py_ssize_t count) {
     }
     if (!status && !failed && count) {
         PyThreadState *state = PyEval_SaveThread();
-        status = kw_plans_run(plans, tensors, (size_t)count, calls[0].stream, &err);
+        status = asks ? kw_plans_join(NULL, plans, (size_t)count, &err) : KW_OK;
+        status = status ? status : kw_plans_run(plans, tensors, (size_t)count, calls[0].stream, &err);
         PyEval_RestoreThread(state);
     }
     free(plans);

@@ -17,6 +17,7 @@ typedef struct runner {
     kw_problem problem;
     dl_device device;
     bool gpu, lets_go; /* lets_go: a call lets the interpreter's lock go */
+    bool asked;        /* whether it joins others (kw_plans_join) */
     operands operands;
     void *workspace;
     int64_t workspace_bytes;

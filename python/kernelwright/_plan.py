@@ -190,7 +190,9 @@ class Plan(_kw.Runner):
 def run_together(items: Iterable[tuple[Any, ...]], *, stream: Any = None) -> None:
     """Run plans that have nothing to do with each other in one call, such as products whose m, n and k all differ.
 
-    On a CPU small ones run on a thread each, side by side; on a GPU they are queued one behind the other. What one writes no other may read or write.
+    On a CPU small ones run on a thread each, side by side; on a GPU products that gain by it are one launch, and the others are queued one behind the
+    other. The first call with a plan may compile the kernel of that launch: make it before a graph is captured. What one writes no other may read or
+    write.
 
     Parameters
     ----------

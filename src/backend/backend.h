@@ -31,6 +31,9 @@ typedef struct kw_backend_call {
     int parts;
 } kw_backend_call;
 
+/* Most calls of a launch that joins them. */
+enum { KW_BACKEND_JOINED_MAX = 64 };
+
 typedef struct kw_backend {
     kw_backend_id id;
     /* Number of devices; 0 with the reason in why (may be NULL) when there is no driver. */
@@ -54,6 +57,9 @@ typedef struct kw_backend {
     /* Runs calls of one device, at most KW_TOGETHER_MAX, in any order, side by side where that is faster, and returns when all are done. NULL:
      * one after the other is all that there is. */
     kw_status (*run_together)(const kw_backend_call calls[], size_t count, kw_error *err);
+    /* Runs calls of one device, whose bounds are of one kernel with joined=1, at most KW_BACKEND_JOINED_MAX, by one launch; their parts are not
+     * looked at. Returns as run does. NULL: there are no such kernels. */
+    kw_status (*run_joined)(const kw_backend_call calls[], size_t count, void *stream, kw_error *err);
     /* Waits until all that was queued is done. KW_FAILED: a kernel went wrong; where the device cannot be used any more after that,
      * KW_ENVIRONMENT, and the process should end. NULL: nothing is ever queued. */
     kw_status (*sync)(kw_device *device, kw_error *err);
@@ -87,6 +93,15 @@ static inline size_t kw_backend_alignment(const kw_target *target, kw_dtype dtyp
 void kw_args_fill(kw_kernel_args *args, const kw_problem *problem, const kw_launch *launch);
 /* The pointers. */
 void kw_args_point(kw_kernel_args *args, const kw_launch_memory *memory);
+
+/* The table of a launch that joins so many products (kernels/prelude/joined.h), each as its bound kernel knows it. Returns the launch's units. */
+typedef struct kw_joined_part {
+    const kw_kernel_args *args;
+    const kw_launch_memory *memory;
+    int64_t units;
+} kw_joined_part;
+struct kw_joined;
+int64_t kw_joined_fill(struct kw_joined *table, const kw_joined_part parts[], size_t count);
 
 /* Of a launch with stages that turn tensors, or without. Which kernel of the blob a stage runs, counted from kw_stage0; what the kernel's
  * own stages see; the arguments of one that turns. */

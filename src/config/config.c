@@ -256,6 +256,9 @@ static kw_status check_wants(const kw_config *config, kw_error *err) {
     if (wants->grouped && (!family->row_groups || config->op != KW_GEMM)) {
         return kw_fail(err, KW_ILLEGAL, "%s: rule row_groups: its kernels have one product a launch; run each group by itself", name);
     }
+    if (wants->joined && (!family->joins || config->op != KW_GEMM)) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule joined: its kernels have one problem a launch; leave joined=1 out", name);
+    }
     if (kw_epilogue_zero_x(&wants->epilogue) && !family->quantized) {
         return kw_fail(err, KW_ILLEGAL,
                        "%s: rule zero_x: its kernels multiply x as it is; take the zero point off the problem, or take another family",
@@ -311,14 +314,17 @@ static kw_status fits_launch(const kw_config *config, const kw_problem *problem,
     return KW_OK;
 }
 
-/* What of the problem's wishes the family has texts of its own for, or refuses: the rest is served by one text in any case. */
-static kw_wants wants_of(const kw_family *family, const kw_problem *problem) {
+/* What of the problem's wishes the config's family has texts of its own for, or refuses: the rest is served by one text in any case. Whether a launch
+ * has several such problems is the config's to say. */
+static kw_wants wants_of(const kw_config *config, const kw_problem *problem) {
+    const kw_family *family = config->family;
     kw_wants wants = kw_problem_wants(problem);
     wants.tf32 = wants.tf32 && family->rounds;
     wants.fast = wants.fast && family->fast_sums;
     wants.first = wants.first && family->first_text;
     wants.filter = wants.filter && family->kind == KW_KIND_GPU && !family->filters;
     wants.pitched = wants.pitched && family->pitched_text;
+    wants.joined = config->wants.joined;
     return wants;
 }
 
@@ -364,7 +370,7 @@ static kw_status serves_sizes(const kw_config *config, const kw_problem *problem
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     kw_status status = is_of_kind(config, problem, err);
     if (!status) {
-        kw_wants wants = wants_of(config->family, problem);
+        kw_wants wants = wants_of(config, problem);
         status = says(config, &wants, err);
     }
     return status ? status : serves_sizes(config, problem, target, err);
@@ -375,13 +381,13 @@ bool kw_config_is_plain(const kw_config *config) {
 }
 
 bool kw_config_suits(const kw_config *config, const kw_problem *problem) {
-    kw_wants wants = wants_of(config->family, problem);
+    kw_wants wants = wants_of(config, problem);
     return !is_of_kind(config, problem, NULL) && !says(config, &wants, NULL);
 }
 
 kw_config kw_config_special(const kw_config *config, const kw_problem *problem) {
     kw_config special = *config;
-    special.wants = wants_of(config->family, problem);
+    special.wants = wants_of(config, problem);
     return special;
 }
 
@@ -392,9 +398,11 @@ kw_config kw_config_plain(const kw_config *config) {
 }
 
 kw_status kw_config_serves(kw_config *special, const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
-    kw_wants wants = wants_of(config->family, problem);
+    kw_wants wants = wants_of(config, problem);
+    kw_wants said = config->wants;
+    said.joined = false;
     kw_status status = is_of_kind(config, problem, err);
-    if (!status && !kw_config_is_plain(config)) {
+    if (!status && !kw_wants_nothing(&said)) {
         status = says(config, &wants, err);
     }
     if (status) {

@@ -126,6 +126,7 @@ typedef struct kw_launch {
     double copied_bytes;  /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
     int64_t bias_word; /* KW_BIAS_WORD of prelude/bias_gradient.h */
+    bool joined;       /* of a GPU: the kernel takes a table of launches like this one (prelude/joined.h) */
     int32_t team;      /* threads of a CPU that it runs on, as was measured; 0: as config/launch/team.h estimates. No family sets it */
 } kw_launch;
 
@@ -166,6 +167,7 @@ struct kw_family {
     bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
     bool pitched_text;    /* and these by a text of their own: kw_wants.pitched */
     bool row_groups;      /* its text has KW_ROW_GROUPS: grouped products (kw_gemm_dims.groups) */
+    bool joins;           /* of a GPU: and KW_JOINED: products of any sizes in one launch (prelude/joined.h) */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;

@@ -1,10 +1,12 @@
 /* together.c: runs of several plans that have nothing to do with each other, such as products of unequal m, n and k. All are checked before one
- * runs; then the device runs them side by side, KW_TOGETHER_MAX at a time, or queues one behind the other. */
+ * runs; then the device runs them side by side, KW_TOGETHER_MAX at a time, or queues one behind the other, those that join (together/join.h) in one
+ * launch. */
 #include "base/math.h"
 #include "dispatch/plan.h"
 #include "dispatch/together/apart.h"
 #include "problem/tensors/runs.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 /* Every refusal says which of them it is about. */
@@ -89,9 +91,35 @@ static kw_status check_apart(const kw_plan *const plans[], const kw_tensors *con
     return status;
 }
 
+/* What a plan that joins others runs by: NULL where it does not, or has its weights packed beforehand, which no joint kernel reads. */
+static const kw_joint *joint_of(const kw_plan *plan) {
+    return plan->packed ? NULL : atomic_load_explicit(&plan->impl->joint, memory_order_acquire);
+}
+
+/* Those behind number `first` that join it leave together with it, as many as one launch takes; one alone runs as ever. done says which have left. */
+static kw_status run_joined(const kw_plan *const plans[], const kw_backend_call calls[], size_t count, size_t first,
+                            bool done[KW_TOGETHER_MAX], void *stream, kw_error *err) {
+    const kw_backend *backend = plans[0]->impl->context->backend;
+    const kw_joint *joint = backend->run_joined ? joint_of(plans[first]) : NULL;
+    kw_backend_call joined[KW_BACKEND_JOINED_MAX];
+    size_t taken = 0;
+    for (size_t i = first; i < count && joint && taken < KW_BACKEND_JOINED_MAX; i++) {
+        const kw_joint *other = done[i] ? NULL : joint_of(plans[i]);
+        if (other && other->loaded == joint->loaded) {
+            joined[taken] = calls[i];
+            joined[taken++].bound = other->bound;
+            done[i] = true;
+        }
+    }
+    done[first] = true;
+    return taken > 1 ? backend->run_joined(joined, taken, stream, err)
+                     : backend->run(calls[first].bound, &calls[first].memory, calls[first].parts, stream, err);
+}
+
 static kw_status run_some(const kw_plan *const plans[], const kw_tensors *const tensors[], size_t count, void *stream, kw_error *err) {
     const kw_backend *backend = plans[0]->impl->context->backend;
     kw_backend_call calls[KW_TOGETHER_MAX];
+    bool done[KW_TOGETHER_MAX] = {false};
     kw_status status = KW_OK;
     for (size_t i = 0; i < count && !status; i++) {
         calls[i].bound = plans[i]->impl->bound;
@@ -102,7 +130,7 @@ static kw_status run_some(const kw_plan *const plans[], const kw_tensors *const 
         return backend->run_together(calls, count, err);
     }
     for (size_t i = 0; i < count && !status; i++) {
-        status = backend->run(calls[i].bound, &calls[i].memory, calls[i].parts, stream, err);
+        status = done[i] ? KW_OK : run_joined(plans, calls, count, i, done, stream, err);
     }
     return status;
 }

@@ -39,8 +39,8 @@ typedef struct source_writer {
 
 /* Whether the library was compiled with the file as well, so that the two must be the same. */
 static bool is_shared_with_host(const char *name) {
-    static const char *const shared[] = {"args.h",       "resources.h", "sizes.h",     "kernel_params.h",
-                                         "kernel_abi.h", "emu_abi.h",   "row_groups.h"};
+    static const char *const shared[] = {"args.h",       "resources.h", "sizes.h",      "kernel_params.h",
+                                         "kernel_abi.h", "emu_abi.h",   "row_groups.h", "joined.h"};
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         if (!strcmp(last, shared[i])) {
@@ -210,6 +210,9 @@ static void add_gpu(source_writer *w) {
     if (w->config->wants.grouped) {
         kw_text_add(w->text, "#define KW_GROUP_FUNCTION KW_DEVICE\n");
         add_file(w, "prelude/row_groups.h");
+    }
+    if (w->config->wants.joined) {
+        add_file(w, "prelude/joined.h");
     }
     if (!kw_epilogue_is_bare(&w->config->wants.epilogue)) {
         add_file(w, "prelude/epilogue_gpu.h");

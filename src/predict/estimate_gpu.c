@@ -166,13 +166,15 @@ static work work_of_waves(const kw_config *config, const kw_problem *problem, co
     return w;
 }
 
-kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+/* alone: with whatever share of the multiprocessors has work; else others have the rest. */
+static kw_estimate estimate(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch,
+                            bool alone) {
     bool tiled = launch->tiles > 0, few = !tiled && few_side(config) >= 0;
     const work w = tiled ? work_of_tiles(config, problem, launch)
                    : few ? work_of_few(config, problem)
                          : work_of_waves(config, problem, launch);
     double units = (double)kw_max(1, target->units), blocks = tiled ? launch->tiles : blocks_of(launch);
-    double cycles_a_ns = (double)kw_max(100, target->clock) / 1000 * units * useful_share(blocks, units);
+    double cycles_a_ns = (double)kw_max(100, target->clock) / 1000 * units * (alone ? useful_share(blocks, units) : 1);
     double wide = kw_config_axis(config, "index", 32) == 64 ? WIDE_INDEX : 1;
     double bandwidth = (double)kw_max(1, target->bandwidth), workspace = (double)(launch->shared_bytes - launch->turning.copies_bytes);
     int turns = count_turns(launch), own = launch->stages - turns;
@@ -183,9 +185,21 @@ kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, 
         .rereads = w.lanes / cycles_a_ns,
         /* Turning is done before and after all else, and is the same for all kernels. */
         .copies = turns * TURN_NS + 2 * (double)launch->turning.copies_bytes / bandwidth,
-        .start = w.start_ns + (has_clusters(launch) ? MEETING_NS : 0) + w.stage_ns * (double)kw_max(0, own - 1) + w.tiles / cycles_a_ns,
+        .start = (alone ? w.start_ns : 0) + (has_clusters(launch) ? MEETING_NS : 0) + w.stage_ns * (double)kw_max(0, own - 1) +
+                 w.tiles / cycles_a_ns,
     };
     double longest = fmax(fmax(e.multiply_adds, e.loads), e.tensors), others = e.multiply_adds + e.loads + e.tensors - longest;
     e.ns = e.start + e.rereads + longest + w.shows * others + e.copies;
     return e;
+}
+
+kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+    return estimate(config, problem, target, launch, true);
+}
+
+kw_joined_estimate kw_predict_joined(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+    kw_estimate e = estimate(config, problem, target, launch, false);
+    double tiles = e.start + e.rereads + fmax(e.multiply_adds, e.loads) + SHOWS * fmin(e.multiply_adds, e.loads);
+    return (kw_joined_estimate){
+        .ns = e.ns, .tile_ns = tiles * (double)kw_max(1, target->units) / fmax(1, launch->tiles), .start_ns = START_NS};
 }

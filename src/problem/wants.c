@@ -16,6 +16,7 @@ static const char *const names[KW_WANT_COUNT] = {
     [KW_WANT_OUT] = "out",
     [KW_WANT_EPILOGUE] = "epilogue",
     [KW_WANT_PITCHED] = "pitched",
+    [KW_WANT_JOINED] = "joined",
 };
 
 kw_wants kw_problem_wants(const kw_problem *problem) {
@@ -50,6 +51,8 @@ static bool same(const kw_wants *a, const kw_wants *b, kw_want want) {
         return kw_epilogue_same_steps(&a->epilogue, &b->epilogue);
     case KW_WANT_PITCHED:
         return a->pitched == b->pitched;
+    case KW_WANT_JOINED:
+        return a->joined == b->joined;
     case KW_WANT_COUNT:
         break;
     }
@@ -104,6 +107,7 @@ void kw_want_print(kw_line *line, const kw_wants *wants, kw_want want) {
         break;
     case KW_WANT_GROUPED:
     case KW_WANT_PITCHED:
+    case KW_WANT_JOINED:
         kw_line_addf(line, "1");
         break;
     case KW_WANT_COUNT:
@@ -175,6 +179,8 @@ kw_status kw_wants_read(kw_wants *wants, kw_word word, const char *what, kw_erro
         return kw_epilogue_read_steps(&wants->epilogue, value, KW_FP32, err);
     case KW_WANT_PITCHED:
         return read_flag(&wants->pitched, word, value, "1", what, err);
+    case KW_WANT_JOINED:
+        return read_flag(&wants->joined, word, value, "1", what, err);
     case KW_WANT_COUNT:
         break;
     }

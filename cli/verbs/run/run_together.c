@@ -9,6 +9,7 @@
 enum { ROUNDS = 15, LEAST_NS = 200000 };
 
 typedef struct batch {
+    char *joined; /* what kw_plans_join says */
     size_t count;
     kw_plan **plans;
     kw_tensors *tensors;
@@ -77,12 +78,13 @@ static void show_batch(const batch *b, const cli_problem_list *list, const doubl
     }
     if (args->value[OPT_JSON]) {
         cli_json_end(&json);
+        cli_json_text(&json, "joined", b->joined);
         cli_json_real(&json, "together_ns", ns[1]);
         cli_json_real(&json, "apart_ns", ns[0]);
         cli_json_print(&json, stdout);
     } else {
-        printf("together %s, in %zu calls %s: %.2f times as fast\n", cli_time(together, ns[1]), b->count, cli_time(apart, ns[0]),
-               ns[0] / ns[1]);
+        printf("%stogether %s, in %zu calls %s: %.2f times as fast\n", b->joined, cli_time(together, ns[1]), b->count,
+               cli_time(apart, ns[0]), ns[0] / ns[1]);
     }
 }
 
@@ -111,6 +113,9 @@ int cli_run_together(kw_context *context, kw_registry *registry, const cli_probl
             code = cli_fail(&err);
         }
     }
+    if (!code && kw_plans_join(&b.joined, (const kw_plan *const *)b.plans, b.count, &err)) {
+        code = cli_fail(&err);
+    }
     double ns[2];
     code = code ? code : time_batch(ns, &b);
     if (!code) {
@@ -120,6 +125,7 @@ int cli_run_together(kw_context *context, kw_registry *registry, const cli_probl
         cli_tensors_free(&b.tensors[i], context);
         kw_plan_destroy(&b.plans[i]);
     }
+    kw_free(b.joined);
     free(b.plans);
     free(b.tensors);
     free(b.each);

@@ -9,7 +9,9 @@
  * Without KW_PAD_M, _N, _K the sizes are multiples of the tile's, and nothing is tested.
  *
  * KW_ROW_GROUPS: a grouped product. Rows are counted over all groups; a tile has rows of one, which it finds by the ends
- * (prelude/row_groups.h), and the last tile of a group stores those that are the group's. Blocks without a tile have nothing to do. */
+ * (prelude/row_groups.h), and the last tile of a group stores those that are the group's. Blocks without a tile have nothing to do.
+ *
+ * KW_JOINED: products whose sizes all differ; a block finds the one that its tile is of (prelude/joined.h), and all else is as for that alone. */
 #include "gpu/gemm/args.h"
 #define KW_KERNEL_PARAMS kw_gemm_mma_params
 #define KW_PLANES 0

@@ -78,7 +78,11 @@ KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
     kw_begin();
-#if KW_PERSISTENT
+#if KW_JOINED
+    kw_gpu_args one;
+    int unit = kw_joined_find(&one, kw_joined_table(), (int)kw_block());
+    kw_unit_run(&one, unit, kw_lds);
+#elif KW_PERSISTENT
     for (int unit = (int)kw_block(); unit < (int)args.params.units; unit += (int)kw_blocks()) {
         kw_unit_run(&args, unit, kw_lds);
         kw_barrier();

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/cpu.h"
 #include "backend/emu/emu_room.h"
+#include "prelude/joined.h"
 #include "problem/groups/groups.h"
 
 #include <pthread.h>
@@ -42,6 +43,7 @@ struct kw_bound {
     kw_extra extra[KW_EXTRA_MAX]; /* of the epilogue */
     int32_t extras;
     int64_t ends_bytes; /* of a grouped product */
+    bool joined;
 };
 
 static int count_devices(void) {
@@ -194,6 +196,7 @@ static kw_status emu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     }
     made->extras = kw_problem_extras(made->extra, problem);
     made->turning = launch->turning;
+    made->joined = launch->joined;
     for (int i = 0; i < made->extras && (made->turning.is || made->turning.bias_at);
          i++) { /* written by elements, in copies or as they are */
         int32_t size = (int32_t)kw_dtype_size(made->extra[i].dtype);
@@ -349,28 +352,59 @@ static void fill_emu_args(kw_emu_args *args, const kw_bound *bound, const kw_lau
     }
 }
 
+/* What is known of a stage's run before its arguments and memory are. */
+static void start_run(kw_emu_run *run, const kw_bound *bound, int stage) {
+    const kw_device *device = bound->device;
+    *run = (kw_emu_run){.stage = bound->kernel->object.stage[kw_stage_entry(&bound->turning, stage)],
+                        .blocks = bound->shape[stage].units,
+                        .threads = bound->shape[stage].threads,
+                        .wave = (int32_t)device->target.lanes,
+                        .wave_shift = device->target.lanes == 64 ? 6 : 5,
+                        .cluster = bound->cluster[stage] > 1 ? bound->cluster[stage] : 1,
+                        .cell_shift = bound->cell_shift,
+                        .lds = (int32_t)device->target.lds,
+                        .nvidia = device->arch->backend == KW_BACKEND_CUDA,
+                        .checks = device->checks,
+                        .early = bound->early[stage],
+                        .object = &bound->kernel->object,
+                        .rooms = device->rooms};
+}
+
+static kw_status emu_run_joined(const kw_backend_call calls[], size_t count, void *stream, kw_error *err) {
+    const kw_bound *first = calls[0].bound;
+    kw_joined_part parts[KW_JOINED_MAX];
+    kw_joined table;
+    kw_emu_run run;
+    (void)stream;
+    start_run(&run, first, 0);
+    for (size_t i = 0; i < count; i++) {
+        const kw_bound *bound = calls[i].bound;
+        parts[i] = (kw_joined_part){&bound->args, &calls[i].memory, bound->shape[0].units};
+        run.cell_shift = bound->cell_shift < run.cell_shift ? bound->cell_shift : run.cell_shift;
+        list_ranges(&run, bound, &calls[i].memory, 0);
+    }
+    run.blocks = kw_joined_fill(&table, parts, count);
+    run.args = (kw_emu_args){.joined = &table};
+    add_range(&run, "the table of products", &table, sizeof table, false);
+    open_cells(&run);
+    kw_status status = run_stage(&run, 0, first->device->workers, err);
+    close_cells(&run);
+    return status;
+}
+
 static kw_status emu_run_kernel(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err) {
     const kw_device *device = bound->device;
     kw_status status = KW_OK;
-    (void)stream;
+    if (bound->joined) {
+        return emu_run_joined(&(const kw_backend_call){bound, *memory, parts}, 1, stream, err);
+    }
     for (int i = 0; i < bound->stages && !status; i++) {
         if (!(parts & (bound->shape[i].packs ? KW_RUN_PACK : KW_RUN_REST)) || bound->shape[i].units <= 0) {
             continue;
         }
         const kw_turn *turn = &bound->turning.stage[i];
-        kw_emu_run run = {.stage = bound->kernel->object.stage[kw_stage_entry(&bound->turning, i)],
-                          .blocks = bound->shape[i].units,
-                          .threads = bound->shape[i].threads,
-                          .wave = (int32_t)device->target.lanes,
-                          .wave_shift = device->target.lanes == 64 ? 6 : 5,
-                          .cluster = bound->cluster[i] > 1 ? bound->cluster[i] : 1,
-                          .cell_shift = bound->cell_shift,
-                          .lds = (int32_t)device->target.lds,
-                          .nvidia = device->arch->backend == KW_BACKEND_CUDA,
-                          .checks = device->checks,
-                          .early = bound->early[i],
-                          .object = &bound->kernel->object,
-                          .rooms = device->rooms};
+        kw_emu_run run;
+        start_run(&run, bound, i);
         kw_launch_memory seen;
         kw_stage_memory(&seen, &bound->turning, memory);
         bool sums_bias = bound->turning.bias_at && i >= bound->turning.bias_at;
@@ -400,5 +434,6 @@ const kw_backend kw_emu_backend = {
     .bind = emu_bind_kernel,
     .unbind = emu_unbind_kernel,
     .run = emu_run_kernel,
+    .run_joined = emu_run_joined,
     .device_name = device_name,
 };

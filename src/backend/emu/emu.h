@@ -21,6 +21,7 @@ extern const kw_backend kw_emu_backend;
 typedef struct kw_emu_args {
     kw_kernel_args args;
     kw_emu_map map[KW_MAPS];
+    const struct kw_joined *joined;
 } kw_emu_args;
 typedef void kw_emu_stage(const kw_emu_args args);
 
@@ -209,7 +210,7 @@ typedef struct kw_emu_run {
     int32_t threads, wave, lds; /* of a block; bytes of shared memory that it may have */
     int32_t cluster;            /* blocks of a cluster; 1: there are none */
     int32_t wave_shift, cell_shift;
-    kw_emu_range range[KW_TENSOR_COUNT + KW_EXTRA_MAX + 3];
+    kw_emu_range range[KW_BACKEND_JOINED_MAX * (KW_TENSOR_COUNT + KW_EXTRA_MAX) + 4];
     int32_t range_count;
     bool nvidia, checks, early; /* early: as in kw_launch, of this stage */
     const struct kw_emu_object *object;

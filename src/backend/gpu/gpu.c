@@ -7,6 +7,7 @@
 #include "backend/gpu/gpu.h"
 
 #include "config/config.h"
+#include "prelude/joined.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -39,6 +40,7 @@ struct kw_bound {
     int32_t cluster[KW_STAGE_MAX];
     kw_turning turning;
     int32_t stages;
+    bool joined;
 };
 
 static kw_status check_driver_error(const kw_device *device, int error, const char *what, kw_error *err) {
@@ -285,6 +287,7 @@ kw_status kw_gpu_bind(kw_device *device, const kw_kernel *kernel, const kw_probl
     memcpy(made->early, launch->early, sizeof made->early);
     memcpy(made->cluster, launch->cluster, sizeof made->cluster);
     made->turning = launch->turning;
+    made->joined = launch->joined;
     *bound = made;
     return KW_OK;
 }
@@ -307,17 +310,30 @@ static kw_status fill_gpu_args(kw_gpu_args *args, const kw_bound *bound, const k
     return status;
 }
 
-static int queue_stage(const kw_bound *bound, int i, void *stream, void *parameters[]) {
+static int queue_blocks(const kw_bound *bound, int i, int64_t units, void *stream, void *parameters[]) {
     const kw_device *device = bound->device;
-    const kw_stage *stage = &bound->shape[i];
     int entry = kw_stage_entry(&bound->turning, i);
     void *function = bound->kernel->stage[entry];
-    unsigned blocks = (unsigned)stage->units, threads = (unsigned)stage->threads, lds = (unsigned)bound->kernel->image.requested_lds[entry];
+    unsigned blocks = (unsigned)units, threads = (unsigned)bound->shape[i].threads,
+             lds = (unsigned)bound->kernel->image.requested_lds[entry];
     if ((bound->early[i] || bound->cluster[i]) && device->driver->launch_special) {
         const kw_gpu_grid grid = {blocks, threads, lds, (unsigned)bound->cluster[i], bound->early[i]};
         return device->driver->launch_special(device->calls, &grid, function, stream, parameters);
     }
     return device->calls->launch(function, blocks, 1, 1, threads, 1, 1, lds, stream, parameters, NULL);
+}
+
+/* One launch of all calls. With the device entered. */
+static kw_status queue_joined(const kw_backend_call calls[], size_t count, void *stream, kw_error *err) {
+    kw_joined table;
+    kw_joined_part parts[KW_JOINED_MAX];
+    void *parameters[] = {&table};
+    for (size_t i = 0; i < count; i++) {
+        parts[i] = (kw_joined_part){&calls[i].bound->args, &calls[i].memory, calls[i].bound->shape[0].units};
+    }
+    int64_t units = kw_joined_fill(&table, parts, count);
+    int error = queue_blocks(calls[0].bound, 0, units, stream, parameters);
+    return check_driver_error(calls[0].bound->device, error, "launching a kernel of several products", err);
 }
 
 /* Queued one behind the other, so that each stage sees what the one before wrote. The driver copies the parameter before it returns. With
@@ -326,6 +342,9 @@ static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *mem
     const kw_device *device = bound->device;
     kw_gpu_args args = {0}, turn = {0}, bias;
     kw_launch_memory seen;
+    if (bound->joined) {
+        return queue_joined(&(const kw_backend_call){bound, *memory, parts}, 1, stream, err);
+    }
     kw_stage_memory(&seen, &bound->turning, memory);
     kw_status status = fill_gpu_args(&args, bound, &seen, err);
     bias = args;
@@ -339,7 +358,7 @@ static kw_status queue_stages(const kw_bound *bound, const kw_launch_memory *mem
             if (turns) {
                 kw_turn_args(&turn.args, &bound->turning.stage[i], &bound->turning, memory);
             }
-            status = check_driver_error(device, queue_stage(bound, i, stream, parameters), "launching a kernel", err);
+            status = check_driver_error(device, queue_blocks(bound, i, stage->units, stream, parameters), "launching a kernel", err);
         }
     }
     return status;
@@ -350,6 +369,16 @@ kw_status kw_gpu_run(const kw_bound *bound, const kw_launch_memory *memory, int 
     kw_status status = enter_device(device, err);
     if (!status) {
         status = queue_stages(bound, memory, parts, stream ? stream : device->stream, err);
+        leave_device(device);
+    }
+    return status;
+}
+
+kw_status kw_gpu_run_joined(const kw_backend_call calls[], size_t count, void *stream, kw_error *err) {
+    const kw_device *device = calls[0].bound->device;
+    kw_status status = enter_device(device, err);
+    if (!status) {
+        status = queue_joined(calls, count, stream ? stream : device->stream, err);
         leave_device(device);
     }
     return status;

@@ -143,6 +143,7 @@ kw_status kw_gpu_bind(kw_device *device, const kw_kernel *kernel, const kw_probl
                       kw_error *err);
 void kw_gpu_unbind(kw_bound **bound);
 kw_status kw_gpu_run(const kw_bound *bound, const kw_launch_memory *memory, int parts, void *stream, kw_error *err);
+kw_status kw_gpu_run_joined(const kw_backend_call calls[], size_t count, void *stream, kw_error *err);
 kw_status kw_gpu_sync(kw_device *device, kw_error *err);
 kw_status kw_gpu_time(const kw_bound *bound, const kw_launch_memory calls[], size_t count, int parts, double *ns, kw_error *err);
 
@@ -151,8 +152,8 @@ kw_status kw_gpu_time(const kw_bound *bound, const kw_launch_memory calls[], siz
     {                                                                                                                                      \
         .id = backend_id, .probe = backend_probe, .open = backend_open, .close = kw_gpu_close, .target = kw_gpu_target,                    \
         .alloc = kw_gpu_alloc, .release = kw_gpu_release, .copy = kw_gpu_copy, .load = kw_gpu_load_kernel, .unload = kw_gpu_unload,        \
-        .bind = kw_gpu_bind, .unbind = kw_gpu_unbind, .run = kw_gpu_run, .sync = kw_gpu_sync, .time = kw_gpu_time,                         \
-        .about = kw_gpu_describe                                                                                                           \
+        .bind = kw_gpu_bind, .unbind = kw_gpu_unbind, .run = kw_gpu_run, .run_joined = kw_gpu_run_joined, .sync = kw_gpu_sync,             \
+        .time = kw_gpu_time, .about = kw_gpu_describe                                                                                      \
     }
 
 #endif

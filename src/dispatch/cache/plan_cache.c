@@ -13,7 +13,16 @@ void kw_plan_cache_open(kw_plan_cache *cache) {
     pthread_mutex_init(&cache->lock, NULL);
 }
 
+void kw_joint_drop(kw_joint *joint, kw_kernel_cache *kernels) {
+    if (joint) {
+        kernels->backend->unbind(&joint->bound);
+        kw_kernel_cache_release(kernels, &joint->loaded);
+    }
+    free(joint);
+}
+
 void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels) {
+    kw_joint_drop(impl->joint, kernels);
     if (impl->bound) {
         kernels->backend->unbind(&impl->bound);
     }

@@ -8,7 +8,7 @@
  *     -> dropped       [the last kw_plan_cache_release]      or by whatever took it out of the table, when no plan uses it
  *
  * Invariants: (1) users counts the plans, and the table while it is in it; (2) two in the table have different keys; (3) all but users,
- * next, explain and rejections is read only once it is in the table; (4) a plan keeps its own to the end, whatever leaves the table. */
+ * next, explain, rejections and joint is read only once it is in the table; (4) a plan keeps its own to the end, whatever leaves the table. */
 #ifndef KW_DISPATCH_CACHE_PLAN_CACHE_H
 #define KW_DISPATCH_CACHE_PLAN_CACHE_H
 
@@ -25,7 +25,13 @@ typedef struct kw_plan_key {
     int32_t frozen_is_error, fresh_weights;
 } kw_plan_key;
 
-/* A problem bound to its kernel; read only but for explain. */
+/* The problem bound to a kernel that runs it in a launch with others (dispatch/together/join.h). */
+typedef struct kw_joint {
+    kw_loaded_kernel *loaded;
+    kw_bound *bound;
+} kw_joint;
+
+/* A problem bound to its kernel; read only but for explain and joint. */
 typedef struct kw_plan_impl {
     struct kw_plan_impl *next_unused; /* of a list that is about to be dropped */
     kw_plan_key key;
@@ -41,6 +47,7 @@ typedef struct kw_plan_impl {
     size_t record_count;
     kw_explanation_list explanation; /* where the choice came from */
     kw_explanation_list rejections;  /* of the default registry: made with explain; guarded until then by the cache's lock */
+    _Atomic(kw_joint *) joint;       /* NULL: none yet; once there it stays */
     char *explain;                   /* both as prose, made when it is first asked for; guarded by the cache's lock */
 } kw_plan_impl;
 
@@ -67,6 +74,7 @@ void kw_plan_cache_release(kw_plan_cache *cache, kw_kernel_cache *kernels, kw_pl
 void kw_plan_cache_invalidate_registry(kw_plan_cache *cache, kw_kernel_cache *kernels, uint64_t serial);
 void kw_plan_cache_invalidate_problem(kw_plan_cache *cache, kw_kernel_cache *kernels, const kw_problem *problem);
 
+void kw_joint_drop(kw_joint *joint, kw_kernel_cache *kernels);
 /* Drops a impl that nobody uses. */
 void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels);
 

@@ -74,7 +74,7 @@ void kw_gpu_defines(kw_text *text, const kw_config *config, kw_code code) {
     kw_text_addf(text, "#define KW_PITCHED %d\n", config->wants.pitched);
     kw_epilogue_emit(text, config);
     kw_epilogue_emit_residual(text, config);
-    kw_text_addf(text, "#define KW_ROW_GROUPS %d\n", config->wants.grouped);
+    kw_text_addf(text, "#define KW_ROW_GROUPS %d\n#define KW_JOINED %d\n", config->wants.grouped, config->wants.joined);
     for (int i = 0; i < family->axis_count; i++) {
         define_axis(text, &family->axes[i], config->axis[i]);
     }

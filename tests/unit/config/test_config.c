@@ -375,6 +375,7 @@ static void words_of_a_problem_are_checked(void **state) {
         {GOOD " filter_order=any", "rule filter:", KW_ILLEGAL},
         {"test.turning conv_fwd fp32 filter_order=kcrs", "filter_order takes any", KW_MALFORMED},
         {GOOD " grouped=1", "rule row_groups:", KW_ILLEGAL},
+        {GOOD " joined=1", "rule joined:", KW_ILLEGAL},
         {GOOD " epilogue=relu", "rule epilogue:", KW_ILLEGAL},
         {GOOD " out=fp16", "rule epilogue:", KW_ILLEGAL},
         {GOOD " epilogue=zero_x", "rule zero_x:", KW_ILLEGAL},

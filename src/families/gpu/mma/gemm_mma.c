@@ -184,6 +184,7 @@ static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, 
     kw_mma mma = kw_mma_read(config, target);
     kw_mma_grid grid = gemm_grid(&mma, problem);
     kw_mma_launch(&mma, &grid, target, launch);
+    launch->joined = config->wants.joined;
     if (mma.preshuffle) {
         pack_first(&mma, &grid, kw_max(1, target->lanes), launch);
     }
@@ -228,6 +229,7 @@ const kw_family kw_family_gemm_mma = {
     .pitched = true,
     .pitched_text = true,
     .row_groups = true,
+    .joins = true,
     .ops = 1 << KW_GEMM,
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << KW_BF8 | 1 << KW_INT8,
     .axes = gemm_mma_axes,

@@ -27,7 +27,19 @@ static bool groups_plain(const kw_rule_case *c) {
     return !mma->row_groups || (mma->pad[0] && plain && !c->config->wants.pitched);
 }
 
+/* A map is of one product; a unit is a tile. */
+static bool joined_plain(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool maps = mma->pipe == KW_PIPE_TMA || kw_mma_overlaps(mma);
+    bool plain = mma->split_k == 1 && mma->streamk == KW_STREAMK_OFF && !mma->preshuffle && !mma->persistent && !mma->row_groups;
+    return !c->config->wants.joined || (plain && !maps);
+}
+
 const kw_rule kw_gemm_mma_valid_rules[] = {
+    {"joined_plain",
+     "joined products need a pipe without tensor maps (none of tma, cooperative, pingpong), split_k=1, streamk=off, preshuffle=0, "
+     "persistent=0 and no groups of rows",
+     joined_plain},
     {"groups_plain", "grouped products need pad_m=1, split_k at most 1, streamk=off, preshuffle=0 and dense tensors", groups_plain},
     {"bulk_plain", "pipe=tma is for layout=rcr, sched=intrawave, preshuffle=0", bulk_plain},
     {"preshuffle_pipe", "preshuffle=1 keeps only the first operand in shared memory, one tile (basic_v1) or two (compv4)", preshuffle_pipe},

@@ -75,7 +75,8 @@ kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     mma.tf32 = config->wants.tf32;
     mma.fast = config->wants.fast;
     mma.row_groups = config->wants.grouped;
-    mma.one_part = config->wants.grouped || (config->wants.pitched && (config->op == KW_CONV_FWD || config->op == KW_CONV_BWD_DATA));
+    mma.one_part = config->wants.grouped || config->wants.joined ||
+                   (config->wants.pitched && (config->op == KW_CONV_FWD || config->op == KW_CONV_BWD_DATA));
     mma.in_order = !(config->wants.first || config->wants.pitched || config->wants.grouped);
     mma.fused = !kw_epilogue_is_bare(&config->wants.epilogue);
     mma.bytes = (int32_t)kw_dtype_size(config->dtype);

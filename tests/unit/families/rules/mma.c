@@ -255,6 +255,13 @@ static const rule_example gemm_examples[] = {
     {"groups_plain", "gemm fp16 grouped=1", "streamk=tree", "gfx942", NULL},
     {"groups_plain", "gemm fp16 grouped=1", "preshuffle=1 pipe=basic_v1", "gfx942", NULL},
     {"", "gemm fp16 grouped=1", "", "gfx942", "gemm fp16 rcr g7 m100 n96 k64"},
+    {"joined_plain", "gemm fp16 joined=1", "split_k=2", "gfx942", NULL},
+    {"joined_plain", "gemm fp16 joined=1", "streamk=tree", "gfx942", NULL},
+    {"joined_plain", "gemm fp16 joined=1", "persistent=1", "gfx942", NULL},
+    {"joined_plain", "gemm fp16 joined=1", "preshuffle=1 pipe=basic_v1", "gfx942", NULL},
+    {"joined_plain", "gemm fp16 joined=1", BULK, "sm_90", NULL},
+    {"joined_plain", "gemm fp16 joined=1", COOPERATIVE, "sm_90", NULL},
+    {"", "gemm fp16 joined=1", "", "gfx942", "gemm fp16 rcr b3 m100 n96 k64"},
     {"preshuffle_pipe", "gemm fp16", "preshuffle=1", "gfx942", NULL},
     {"preshuffle_plain", "gemm fp16", "preshuffle=1 pipe=basic_v1 sched=interwave", "gfx942", NULL},
     {"registers", "gemm fp8", BYTES, "sm_90", NULL}, /* bytes that change places, and are widened */
