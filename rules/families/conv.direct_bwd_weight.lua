@@ -17,9 +17,6 @@ return {
     end,
     rules = {
         (include "tables/isa").whole_tiles("tile", 17),
-        { "filter rows are merged when x has few channels, which would not fill the lanes", function(c)
-            return c.merge == 0 or c.lanes == "k"
-        end },
         { "fewer than 7 sums in flight leave the multiply-add units idle; groups of few channels fill no more than 4", function(c)
             return c.tile * c.vecs >= 7 or (c.tile == 4 and c.vecs == 1)
         end },

@@ -169,8 +169,35 @@ KW_INLINE kw_vf load_run(const char *row, kw_i64 position, kw_i64 length) {
     return v;
 }
 
+/* The same of a group's channels among others: pixel by pixel, whole vectors, of which the next pixel covers what is too much. */
+static __attribute__((noinline, unused)) void copy_group_run(const side *to, char *row, const char *from, const copy *c) {
+    kw_i64 pixel = c->tensor.step[KW_BOX_W], columns = c->tensor.count[KW_BOX_W], partner = KW_PAIRS ? c->zip : 0;
+    kw_i64 reach = (partner ? partner * pixel : 0) + c->channels * KW_BYTES + KW_VECTOR;
+    for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, row += c->channels * 4) {
+        kw_i64 col = to->low[KW_BOX_W] + j;
+        const char *p = from + col * pixel;
+        if (col >= 0 && col + partner < columns && p + reach <= c->end) {
+            for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
+                kw_vf v = kw_load_x(p + i * KW_BYTES);
+                if (KW_PAIRS) v = zip(v, kw_load_x(p + partner * pixel + i * KW_BYTES));
+                kw_put(row + i * 4, v);
+            }
+            continue;
+        }
+        for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
+            kw_vf v = load_pixel(c, from, col, i, c->channels - i);
+            if (KW_PAIRS) v = zip(v, load_pixel(c, from, col + partner, i, c->channels - i));
+            kw_put(row + i * 4, v);
+        }
+    }
+}
+
 /* A row of x whose taps and channels are one run. */
 static __attribute__((unused)) void copy_run(const side *to, char *row, const char *from, const copy *c) {
+    if (c->channels * KW_BYTES != c->tensor.step[KW_BOX_W]) {
+        copy_group_run(to, row, from, c);
+        return;
+    }
     kw_i64 length = c->tensor.count[KW_BOX_W] * c->channels;
     for (kw_i64 i = 0; i < to->count[KW_BOX_W] * c->channels; i += KW_LANES) {
         kw_i64 position = to->low[KW_BOX_W] * c->channels + i;

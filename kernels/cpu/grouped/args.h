@@ -1,4 +1,4 @@
-/* args.h of cpu/grouped: what launch() of conv.depthwise, conv.merged and their weight gradients hands to grouped.c and grouped_weight.c.
+/* args.h of cpu/grouped: what launch() of conv.depthwise, conv.merged and the weight gradients hands to grouped.c and grouped_weight.c.
  * Thread memory is a pixel of zeros, scratch of the same size, the indirection buffers, then what narrow_bytes or staged_tiles ask for. */
 #ifndef KW_GROUPED_ARGS_H
 #define KW_GROUPED_ARGS_H
@@ -12,6 +12,7 @@ typedef struct kw_grouped_params {
     kw_i64 indirection_words;    /* of the source's buffer */
     kw_i64 indirection_tiles;    /* that the buffers hold */
     kw_i64 staged_tiles;         /* of the weight gradient: tiles that are copied at a time */
+    kw_i64 near_tiles;           /* of the weight gradient: tiles that all channels of a group go over before the next ones */
 } kw_grouped_params;
 
 KW_PARAMS_FIT(kw_grouped_params);

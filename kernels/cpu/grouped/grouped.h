@@ -4,7 +4,7 @@
  *   KW_TAPS_H, KW_TAPS_W        filter taps of a window: what kw_tile() handles at once
  *   KW_STRIDE                   the stride that a window is made for, on axes where it has more than one tap
  *   KW_ROWS, KW_COLS            source pixels of a tile
- *   KW_SRC_GROUP, KW_DST_GROUP  source and result channels of a group
+ *   KW_SRC_GROUP, KW_DST_GROUP  source and result channels of a group; where KW_REACH is not 0, the problem's (grouped_any.h)
  *   KW_STEPS, KW_STEP_VECTORS   source channels (with KW_DP pairs) of a group; vectors of weights of a window for each of them
  *   kw_row_pairs[KW_ROW_PAIRS]  with KW_DP and one source channel a group: the filter rows of a window that are multiplied together
  *   KW_STAGED                   1: source pixels are read from a copy in fp32
@@ -25,6 +25,17 @@ KW_INLINE int kw_zero_of_x(const kw_kernel_args *a) { return KW_X_ZERO_OF(a); }
 #define KW_LESS_ZERO
 KW_INLINE int kw_zero_of_x(const kw_kernel_args *a) { return (void)a, 0; }
 #endif
+/* Channels of a group on either side, and of the side whose channels fill the lanes. */
+#if KW_REACH
+KW_INLINE kw_i64 kw_src_group(const kw_kernel_args *a) { return a->c; }
+KW_INLINE kw_i64 kw_dst_group(const kw_kernel_args *a) { return a->k; }
+#else
+KW_INLINE kw_i64 kw_src_group(const kw_kernel_args *a) { return (void)a, KW_SRC_GROUP; }
+KW_INLINE kw_i64 kw_dst_group(const kw_kernel_args *a) { return (void)a, KW_DST_GROUP; }
+#endif
+KW_INLINE kw_i64 kw_lane_group(const kw_kernel_args *a) { return KW_LANES_C ? kw_src_group(a) : kw_dst_group(a); }
+KW_INLINE __attribute__((unused)) kw_i64 kw_other_group(const kw_kernel_args *a) { return KW_LANES_C ? kw_dst_group(a) : kw_src_group(a); }
+
 #define KW_PIXELS (KW_TILE_H * KW_TILE_W)
 #define KW_SOURCES (KW_ROWS * KW_COLS)
 #define KW_ENTRY KW_GROUPED_ENTRY(KW_SOURCES)
@@ -86,7 +97,9 @@ KW_INLINE void kw_widen_ahead(float *to, const char *p) {
 #define KW_SOURCE(n) (src + from[n])
 #endif
 
-#ifdef KW_PARTS
+#if KW_REACH
+#include "cpu/grouped/grouped_any.h"
+#elif defined KW_PARTS
 typedef kw_vi kw_lane_source_index; /* which channel each lane takes */
 
 KW_INLINE kw_lane_source_index kw_lane_source_at(kw_i64 step) { return *(const kw_vi *)kw_lane_source + (int)step; }

@@ -11,7 +11,7 @@ KW_INLINE char *kw_result(const kw_kernel_args *a) { return KW_BACKWARD ? a->x :
 /* The last vector of channels ends with the last channel, so it overlaps its neighbour where the count is no multiple; both compute the
  * same values for the channels they share. */
 KW_INLINE kw_i64 kw_first_channel(const kw_kernel_args *a, kw_i64 vector) {
-    return kw_max(0, kw_min(vector * KW_CHANNELS, a->groups * KW_DST_GROUP - KW_CHANNELS));
+    return kw_max(0, kw_min(vector * KW_CHANNELS, a->groups * kw_lane_group(a) - KW_CHANNELS));
 }
 
 typedef struct kw_block {
@@ -20,11 +20,17 @@ typedef struct kw_block {
 } kw_block;
 
 static kw_block __attribute__((unused)) kw_block_of(const kw_kernel_args *a, kw_i64 index) {
-    kw_i64 vectors = kw_ceil(a->groups * KW_DST_GROUP, KW_CHANNELS);
+    kw_i64 vectors = kw_ceil(a->groups * kw_lane_group(a), KW_CHANNELS);
     kw_block b = {.begin = index * a->params.block_vectors};
     b.end = kw_min(b.begin + a->params.block_vectors, vectors);
+#if KW_REACH
+    kw_group_lanes first = kw_group_lanes_at(a, kw_first_channel(a, b.begin));
+    b.dst = first.dst;
+    b.src = first.src;
+#else
     b.dst = kw_first_channel(a, b.begin);
     b.src = b.dst / KW_DST_GROUP * KW_SRC_GROUP;
+#endif
     return b;
 }
 
@@ -109,16 +115,17 @@ typedef struct kw_job {
     char *zeros, *scratch;
     kw_i64 *from, *to, *from_padding, *to_padding, *narrow;
     kw_i64 from_padding_count, to_padding_count;
+    int at_end; /* of the weight gradient: a vector of the tiles' pixels may reach beyond a tensor */
 } kw_job;
 
 static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     kw_job j = {.a = a};
     const kw_i64 *from = KW_BACKWARD ? a->out : a->in, *to = KW_BACKWARD ? a->in : a->out;
-    j.from_pixel = a->groups * KW_SRC_GROUP * KW_BYTES;
+    j.from_pixel = a->groups * kw_src_group(a) * KW_BYTES;
     j.from_row = from[2] * j.from_pixel;
     j.from_plane = from[1] * j.from_row;
     j.from_image = from[0] * j.from_plane;
-    j.to_pixel = a->groups * KW_DST_GROUP * KW_TO_BYTES;
+    j.to_pixel = a->groups * kw_dst_group(a) * KW_TO_BYTES;
     j.to_row = to[2] * j.to_pixel;
     j.to_plane = to[1] * j.to_row;
     j.to_image = to[0] * j.to_plane;
@@ -241,9 +248,9 @@ static kw_i64 kw_filter_index(const kw_kernel_args *a, int i, kw_i64 taps, kw_i6
     return KW_BACKWARD && KW_STRIDE == 1 && taps > 1 ? f - 1 - at : at;
 }
 
-/* Element of w: result channel, filter indices, source channel of the group. */
+/* Element of w: channel of the lane side, filter indices, the other side's channel of the group. */
 static kw_i64 kw_weight_at(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, kw_i64 y, kw_i64 x, kw_i64 source) {
-    kw_i64 group = channel / KW_DST_GROUP, inner = channel % KW_DST_GROUP;
-    kw_i64 k = KW_BACKWARD ? source : inner, c = KW_BACKWARD ? inner : source;
+    kw_i64 group = channel / kw_lane_group(a), inner = channel % kw_lane_group(a);
+    kw_i64 k = KW_BACKWARD || KW_LANES_C ? source : inner, c = KW_BACKWARD || KW_LANES_C ? inner : source;
     return (((group * a->k + k) * a->filter[0] + z) * a->filter[1] + y) * a->filter[2] * a->c + x * a->c + c;
 }

@@ -1,5 +1,6 @@
-/* grouped_weight.c: weight gradient of convolutions with few channels a group: depthwise and merged groups. Channels last, one vector of
- * output channels at a time; a vector's lanes are output channels, as in grouped.c, and so are indirection buffers and windows.
+/* grouped_weight.c: weight gradient of convolutions with few channels a group: depthwise and merged groups, and those of any width
+ * (grouped_any.h). Channels last, one vector of output channels at a time; a vector's lanes are output channels, as in grouped.c, and so are
+ * indirection buffers and windows. With KW_LANES_C lanes are input channels, and what is said of input channels here holds for the output's.
  *
  * bf16 by dp: two result rows are multiplied together, with the source rows that a filter row joins to them; a vector has twice as many
  * channels, whose sums are two vectors (grouped.h).
@@ -15,6 +16,9 @@
 #define KW_WIDENS_AHEAD 0
 #include "cpu/grouped/grouped.h"
 #include "cpu/grouped/grouped_indirection.h"
+#if !KW_REACH
+#define KW_AND_FAR(at)
+#endif
 
 #ifdef KW_ROW_PAIRS
 #define KW_LOAD_SUM(a, i) kw_vf a##l = kw_load(sums + 2 * (i)*KW_VECTOR), a##h = kw_load(sums + (2 * (i) + 1) * KW_VECTOR);
@@ -27,11 +31,9 @@
 #endif
 
 /* Adds the products of so many tiles of the indirection buffers to the window's sums. */
-static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_i64 step, char *sums) {
-#if KW_MIXES
-    kw_lane_source_index pick = kw_lane_source_at(step);
-#endif
-    (void)step;
+static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const char *src, const char *dst, kw_lane_source_index pick,
+                    char *sums KW_AND_FAR(kw_i64 far)) {
+    (void)pick;
     KW_EACH_SUM(KW_LOAD_SUM)
     for (; tiles; tiles--, from += KW_ENTRY, to += KW_PIXELS) {
         KW_MULTIPLY
@@ -55,6 +57,22 @@ typedef struct unit {
     kw_block block;
     kw_i64 window[3];
 } unit;
+
+/* A vector of channels: its first on either side, and what each lane takes of the other side for its channel number step. */
+#if KW_REACH
+typedef kw_group_lanes lanes;
+KW_INLINE lanes lanes_of(const kw_kernel_args *a, kw_i64 vector) { return kw_group_lanes_at(a, kw_first_channel(a, vector)); }
+KW_INLINE kw_lane_source_index pick_of(const lanes *l, kw_i64 step) { return kw_group_lanes_step(l, step); }
+#else
+typedef struct lanes {
+    kw_i64 src, dst;
+} lanes;
+KW_INLINE lanes lanes_of(const kw_kernel_args *a, kw_i64 vector) {
+    kw_i64 first = kw_first_channel(a, vector);
+    return (lanes){first / KW_DST_GROUP * KW_SRC_GROUP, first};
+}
+KW_INLINE kw_lane_source_index pick_of(const lanes *l, kw_i64 step) { return (void)l, kw_lane_source_at(step); }
+#endif
 
 /* The axis seen by one window alone. */
 static kw_axis axis_of_window(const kw_kernel_args *a, int i, kw_i64 part, kw_i64 tile, kw_i64 taps, kw_i64 window) {
@@ -91,7 +109,7 @@ KW_INLINE void copy_channels(char *to, const char *from, kw_i64 count) {
 }
 
 /* Some tiles at a time are copied, close together and as fp32, and then summed for each input channel. */
-static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const char *dst, char *sums) {
+static void sum_vector(const kw_job *j, const lanes *l, kw_i64 tiles, const char *src, const char *dst, char *sums) {
     kw_i64 most = j->a->params.staged_tiles, *from = j->narrow, *to = from + most * KW_ENTRY;
     kw_i64 sources = kw_min(SOURCE_CHANNELS, j->a->groups * KW_SRC_GROUP), results = kw_min(KW_LANES, j->a->groups * KW_DST_GROUP);
     char *staged = (char *)(to + most * KW_PIXELS);
@@ -105,15 +123,16 @@ static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const cha
                 copy_channels(staged + to[t * KW_PIXELS + i], dst + results_at[i], results);
         }
         for (kw_i64 step = 0; step < KW_SRC_GROUP; step++)
-            kw_tile(from, to, count, staged, staged, step, sums + step * SUMS_BYTES);
+            kw_tile(from, to, count, staged, staged, pick_of(l, step), sums + step * SUMS_BYTES KW_AND_FAR(l->far * KW_BYTES));
     }
 }
 #else
 static void fill_staged(kw_job *j) { (void)j; }
 
 /* Of fewer channels than a vector has, a tile at the end of a tensor: pixels pass through thread memory, a vector each. */
-static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *dst, char *sums) {
-    kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP * KW_BYTES;
+static void narrow_tile(const kw_job *j, const lanes *l, kw_i64 tile, const char *src, const char *dst, char *sums) {
+    kw_i64 sources = kw_min(j->a->groups * kw_src_group(j->a), KW_CHANNELS) * KW_BYTES;
+    kw_i64 results = kw_min(j->a->groups * kw_dst_group(j->a), KW_CHANNELS) * KW_BYTES;
     kw_i64 *from = j->narrow, *to = from + KW_ENTRY;
     char *pixels = (char *)(to + KW_PIXELS);
     for (kw_i64 i = 0; i < KW_SOURCES + KW_PIXELS; i++) {
@@ -122,33 +141,48 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
         kw_put(pixels + i * KW_VECTOR, kw_get_bytes(pixel, count));
         *(is_source ? &from[1 + i] : &to[i - KW_SOURCES]) = i * KW_VECTOR;
     }
-    for (kw_i64 step = 0; step < KW_SRC_GROUP; step++)
-        kw_tile(from, to, 1, pixels, pixels, step, sums + step * SUMS_BYTES);
+    for (kw_i64 step = 0; step < kw_other_group(j->a); step++)
+        kw_tile(from, to, 1, pixels, pixels, pick_of(l, step), sums + step * SUMS_BYTES KW_AND_FAR(l->far * KW_BYTES));
 }
 
-static void sum_vector(const kw_job *j, kw_i64 tiles, const char *src, const char *dst, char *sums) {
+static void sum_vector(const kw_job *j, const lanes *l, kw_i64 tiles, const char *src, const char *dst, char *sums) {
     const kw_kernel_args *a = j->a;
-    kw_i64 narrow = a->groups * KW_DST_GROUP < KW_CHANNELS;
+    kw_i64 steps = kw_other_group(a);
     const char *src_end = a->x + a->n * j->from_image, *dst_end = a->y + a->n * j->to_image;
-    for (kw_i64 first = 0, last; first < tiles; first = last + 1) {
-        last = narrow ? first : tiles; /* of fewer channels the other lanes have a next pixel's, and are not stored */
-        while (last < tiles && !kw_reaches(j->from + last * KW_ENTRY + 1, KW_SOURCES, src, src_end) &&
+    for (kw_i64 first = 0, last; first < tiles; first = last) {
+        kw_i64 most = kw_min(first + a->params.near_tiles, tiles);
+        last = j->at_end ? first : most; /* of fewer channels the other lanes have a next pixel's, and are not stored */
+        while (last < most && !kw_reaches(j->from + last * KW_ENTRY + 1, KW_SOURCES, src, src_end) &&
                !kw_reaches(j->to + last * KW_PIXELS, KW_PIXELS, dst, dst_end))
             last++;
-        for (kw_i64 step = 0; first < last && step < KW_SRC_GROUP; step++)
-            kw_tile(j->from + first * KW_ENTRY, j->to + first * KW_PIXELS, last - first, src, dst, step, sums + step * SUMS_BYTES);
-        if (last < tiles) narrow_tile(j, last, src, dst, sums);
+        for (kw_i64 step = 0; first < last && step < steps; step++)
+            kw_tile(j->from + first * KW_ENTRY, j->to + first * KW_PIXELS, last - first, src, dst, pick_of(l, step),
+                    sums + step * SUMS_BYTES KW_AND_FAR(l->far * KW_BYTES));
+        if (last < most) narrow_tile(j, l, last++, src, dst, sums);
     }
 }
 #endif
 
 /* The tiles in the indirection buffers, all vectors of the unit. */
 static void sum_tiles(const kw_job *j, const unit *u, kw_i64 tiles, const char *src, const char *dst, char *sums) {
-    for (kw_i64 v = u->block.begin; v < u->block.end; v++, sums += KW_SRC_GROUP * SUMS_BYTES) {
-        kw_i64 channel = kw_first_channel(j->a, v);
-        sum_vector(j, tiles, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - u->block.src) * KW_BYTES,
-                   dst + (channel - u->block.dst) * KW_BYTES, sums);
+    for (kw_i64 v = u->block.begin; v < u->block.end; v++, sums += kw_other_group(j->a) * SUMS_BYTES) {
+        lanes l = lanes_of(j->a, v);
+        sum_vector(j, &l, tiles, src + (l.src - u->block.src) * KW_BYTES, dst + (l.dst - u->block.dst) * KW_BYTES, sums);
     }
+}
+
+/* A pixel has fewer channels than a vector that is loaded of it. */
+KW_INLINE int is_narrow(const kw_kernel_args *a) { return a->groups * (KW_REACH ? kw_other_group(a) : kw_dst_group(a)) < KW_CHANNELS; }
+
+/* Whether rows of tiles up to number row of these planes reach so close to the end of a tensor that a vector may lie beyond it. */
+static int ends_at(const kw_job *j, kw_i64 row, const char *src, const char *dst) {
+    const kw_axis *h = &j->height;
+    kw_i64 last_src = h->from_first + row * h->from_tile + (h->sources - 1) * h->from_step;
+    kw_i64 last_dst = h->to_first + row * h->to_tile + (h->tile - 1) * h->to_step;
+    last_src = kw_min(last_src, h->from_extent - 1);
+    last_dst = kw_min(last_dst, h->to_extent - 1);
+    return src + (last_src + 1) * j->from_row + KW_VECTOR > j->a->x + j->a->n * j->from_image ||
+           dst + (last_dst + 1) * j->to_row + KW_VECTOR > j->a->y + j->a->n * j->to_image;
 }
 
 /* All planes of all images, for one residue of rows and columns and some columns of tiles. Buffers filled inside the image hold for every
@@ -177,6 +211,7 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
             const char *row_src = src + r * h->from_tile * j->from_row, *row_dst = dst + r * h->to_tile * j->to_row;
             kw_fill_padding(j->from, j->from_padding, j->from_padding_count, j->zeros, row_src);
             kw_fill_padding(j->to, j->to_padding, j->to_padding_count, j->zeros, row_dst);
+            j->at_end = is_narrow(a) && ends_at(j, r + rows - 1, src, dst);
             sum_tiles(j, u, rows * tiles, row_src, row_dst, sums);
         }
     }
@@ -192,8 +227,9 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
 /* The sums of a window into w, where the weights of one output channel are a->filter x a->c apart. Taps that the window before has as
  * well are left to it. */
 static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 source, const char *sums) {
-    kw_i64 first = kw_first_channel(a, vector), count = kw_min(KW_CHANNELS, a->groups * KW_DST_GROUP - first);
-    kw_i64 step = a->filter[0] * a->filter[1] * a->filter[2] * a->c;
+    kw_i64 first = kw_first_channel(a, vector), count = kw_min(KW_CHANNELS, a->groups * kw_lane_group(a) - first);
+    kw_i64 filter = a->filter[0] * a->filter[1] * a->filter[2] * a->c, step = KW_LANES_C ? 1 : filter;
+    const kw_i64 rest = KW_LANES_C ? a->c - first % a->c : count; /* lanes to the next group; then a group's distance further */
     for (kw_i64 t = 0; t < KW_TAPS_H * KW_TAPS_W; t++) {
         kw_i64 y = kw_filter_index(a, 1, KW_TAPS_H, u->window[1], t / KW_TAPS_W),
                x = kw_filter_index(a, 2, KW_TAPS_W, u->window[2], t % KW_TAPS_W);
@@ -201,7 +237,8 @@ static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 
         element *to = (element *)a->w + kw_weight_at(a, first, u->window[0], y, x, source);
 #if KW_EPILOGUE /* one by one, and each once: the last vector begins with its neighbour's */
         for (kw_i64 i = vector * KW_CHANNELS - first; i < count; i++)
-            kw_result_lanes(to + i * step, kw_spread(sums + t * TAP_BYTES + SUM_AT(i)), kw_place_lanes(kw_place_at(a, a->w, 0, 0), 0, 1));
+            kw_result_lanes(to + i * step + (i < rest ? 0 : ((i - rest) / a->c + 1) * (a->k * filter - a->c)),
+                            kw_spread(sums + t * TAP_BYTES + SUM_AT(i)), kw_place_lanes(kw_place_at(a, a->w, 0, 0), 0, 1));
 #else
         element converted[KW_CHANNELS];
 #ifdef KW_ROW_PAIRS
@@ -209,8 +246,10 @@ static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 
 #else
         kw_store_x(converted, kw_load(sums + t * TAP_BYTES));
 #endif
-        for (kw_i64 i = 0; i < count; i++, to += step)
-            *to = converted[i];
+        for (kw_i64 i = 0, end = kw_min(rest, count); i < count; end = kw_min(end + a->c, count), to += a->k * filter - a->c) {
+            for (; i < end; i++, to += step)
+                *to = converted[i];
+        }
 #endif
     }
 }
@@ -225,7 +264,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
     for (kw_i64 i = begin; i < end; i++) {
         kw_i64 rest = i / across;
         unit u = {.window = {rest / down % a->filter[0], rest % down, i % across}, .block = kw_block_of(a, rest / (down * a->filter[0]))};
-        kw_i64 count = (u.block.end - u.block.begin) * KW_SRC_GROUP, parts = kw_parts(a, 1, KW_TAPS_H);
+        kw_i64 steps = kw_other_group(a), count = (u.block.end - u.block.begin) * steps, parts = kw_parts(a, 1, KW_TAPS_H);
         for (kw_i64 t = 0; t < count * SUMS_BYTES; t += KW_VECTOR)
             kw_put(sums + t, (kw_vf){0});
         for (kw_i64 part = 0; part < parts * kw_parts(a, 2, KW_TAPS_W); part++) {
@@ -236,7 +275,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
             }
         }
         for (kw_i64 s = 0; s < count; s++)
-            store(a, &u, u.block.begin + s / KW_SRC_GROUP, s % KW_SRC_GROUP, sums + s * SUMS_BYTES);
+            store(a, &u, u.block.begin + s / steps, s % steps, sums + s * SUMS_BYTES);
     }
 }
 

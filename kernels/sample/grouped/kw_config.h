@@ -32,6 +32,8 @@
 #define KW_SRC_GROUP 1
 #define KW_DST_GROUP 1
 #define KW_STAGED 0
+#define KW_REACH 0
+#define KW_LANES_C 0
 #define KW_STEPS 1
 #define KW_STEP_VECTORS 3
 #define KW_MIXES 0

@@ -50,16 +50,14 @@ static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
 
 static bool tensors_are_readable(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
-    bool merged = axis[MERGE] && axis[LANES] == LANES_K;
-    return axis[COPY] == KW_COPY_BOTH || (c->config->dtype == KW_FP32 && (axis[COPY] == KW_COPY_X ? merged : !axis[MERGE]));
+    return axis[COPY] == KW_COPY_BOTH || (c->config->dtype == KW_FP32 && (axis[COPY] == KW_COPY_X) == (axis[MERGE] != 0));
 }
 
 static const kw_rule valid_rules[] = {
     {"amx_tile", "math=amx has tiles of 16, 32, ... spread channels, with lanes=c and merge=0", amx_tile_is_whole},
     {"tile_registers", "the sums of a tile, a row of vectors and a spread value must fit the isa's vector registers, or the 8 of math=amx",
      bwd_weight_tile_in_registers},
-    {"copy", "copy=0 reads fp32 tensors as they are, copy=2 those of y beside merge=1 lanes=k; else copy=1 is needed",
-     tensors_are_readable},
+    {"copy", "copy=0 reads fp32 tensors as they are, copy=2 those of y beside merge=1; else copy=1 is needed", tensors_are_readable},
     {0},
 };
 
@@ -82,7 +80,7 @@ static kw_bwd_weight bwd_weight_of(const kw_config *config) {
 
 static bool merged_row_is_dense(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
-    return !c->config->axis[MERGE] || (d->g == 1 && (d->dilation[2] == 1 || d->filter[2] == 1));
+    return !c->config->axis[MERGE] || d->dilation[2] == 1 || d->filter[2] == 1;
 }
 
 static bool tensors_hold_a_tile(const kw_rule_case *c) {
@@ -94,7 +92,7 @@ static bool tensors_hold_a_tile(const kw_rule_case *c) {
 }
 
 static const kw_rule fits_rules[] = {
-    {"merged_row", "merge=1 needs g1 and dilation 1 in the last axis", merged_row_is_dense},
+    {"merged_row", "merge=1 needs dilation 1 in the last axis", merged_row_is_dense},
     {"whole_tile", "where a tensor is not copied, a group must have as many of its channels as the tile", tensors_hold_a_tile},
     {0},
 };
@@ -146,7 +144,7 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
     s.y_width = lanes_c ? tile : width;
     s.x_blocks = kw_ceil_div(s.c, s.x_width);
     s.y_blocks = kw_ceil_div(s.k, s.y_width);
-    s.x_pixel = (merge ? d->c : s.x_blocks * s.x_width) * WORD;
+    s.x_pixel = (merge ? d->c / d->g : s.x_blocks * s.x_width) * WORD;
     s.y_pixel = s.y_blocks * s.y_width * WORD;
     if (how->own) {
         s.x_pixel = d->c / d->g * width * WORD;

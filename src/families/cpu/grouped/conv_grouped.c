@@ -10,7 +10,12 @@
  * whole vectors take their source channels by broadcast instead.
  *
  * conv.depthwise_weight and conv.merged_weight: their weight gradients. The sums of a window of taps stay in registers while a unit goes
- * over the pixels, once for each input channel of a group. */
+ * over the pixels, once for each input channel of a group.
+ *
+ * conv.any_merged_weight: the same of groups of any width, C/G unlike K/G as well, whose channels the problem tells. The wider side of the
+ * group fills the lanes, which go on from group to group, and the other's channels are brought to them by permutations of as many vectors as
+ * the groups of a vector take. */
+#include "base/math.h"
 #include "families/cpu/cpu_rules.h"
 #include "families/cpu/grouped/grouped.h"
 #include "families/cpu/reorder.h"
@@ -32,6 +37,16 @@ static const kw_axis depthwise_weight_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES};
 static const kw_axis merged_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES, GROUP_AXES, BLOCK_AXIS};
 static const kw_axis merged_weight_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES, GROUP_AXES};
 
+/* Of groups of any width. */
+enum { ANY_LANES = KW_GROUPED_AXIS_COUNT, ANY_REACH };
+enum { LANES_C, LANES_K };
+static const kw_axis any_merged_weight_axes[] = {
+    KW_ISA_AXES,
+    KW_GROUPED_AXES,
+    {"lanes", "c k", 0, 1, "whose channels fill the vectors: c of x, k of y; the other's are permuted"},
+    {"reach", NULL, 1, 2, "vectors of the other side's channels that are permuted at once"},
+};
+
 static kw_grouped grouped_of(const kw_config *config) {
     const int32_t *axis = config->axis, count = config->family->axis_count;
     assert(count >= KW_GROUPED_AXIS_COUNT && count <= MERGED_AXIS_COUNT + 1);
@@ -46,6 +61,24 @@ static kw_grouped grouped_of(const kw_config *config) {
         .dst = merged ? axis[backward ? GROUP_C : GROUP_K] : 1,
         .block = config->op == KW_CONV_BWD_WEIGHT ? 0 : axis[count - 1],
     };
+}
+
+static kw_grouped any_merged_of(const kw_config *config) {
+    const int32_t *axis = config->axis;
+    return (kw_grouped){
+        .tile_h = axis[KW_GROUPED_TILE_H],
+        .tile_w = axis[KW_GROUPED_TILE_W],
+        .taps_h = axis[KW_GROUPED_TAPS_H],
+        .taps_w = axis[KW_GROUPED_TAPS_W],
+        .stride = axis[KW_GROUPED_STRIDE],
+        .reach = axis[ANY_REACH],
+        .lanes_c = axis[ANY_LANES] == LANES_C,
+    };
+}
+
+static void any_merged_decode(const kw_config *config, const kw_target *target, void *decoded) {
+    (void)target;
+    *(kw_grouped *)decoded = any_merged_of(config);
 }
 
 static void conv_grouped_decode(const kw_config *config, const kw_target *target, void *decoded) {
@@ -82,6 +115,31 @@ static const kw_rule merged_fits[] = {
     {0},
 };
 
+static bool has_wide_groups(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    return d->g > 1 && (d->c > d->g || d->k > d->g);
+}
+
+static bool lanes_are_of_the_wider(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    return c->config->axis[ANY_LANES] == LANES_C ? d->c >= d->k : d->k >= d->c;
+}
+
+/* A vector that begins in the midst of a group meets one more. */
+static bool groups_are_within_reach(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    int64_t lanes = kw_config_isa(c->config)->lanes, wide = kw_max(d->c, d->k) / d->g, narrow = kw_min(d->c, d->k) / d->g;
+    int64_t groups = lanes % wide == 0 || wide % lanes == 0 ? kw_ceil_div(lanes, wide) : (lanes - 2) / wide + 2;
+    return kw_min(groups, d->g) * narrow <= lanes * c->config->axis[ANY_REACH];
+}
+
+static const kw_rule any_merged_fits[] = {
+    {"wide_groups", "g must be above 1, and c/g or k/g", has_wide_groups},
+    {"wider_side", "lanes=c needs c/g of at least k/g, and lanes=k the other way round", lanes_are_of_the_wider},
+    {"group_reach", "the groups of a vector must have no more channels of the other side than reach vectors", groups_are_within_reach},
+    {0},
+};
+
 static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_grouped grouped = grouped_of(config);
     if (kw_grouped_gradient(config)) {
@@ -89,6 +147,20 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
     } else {
         kw_grouped_launch(config, &grouped, problem, target, launch);
     }
+}
+
+static void any_merged_launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_grouped grouped = any_merged_of(config);
+    kw_gradient_launch(config, &grouped, problem, target, launch);
+}
+
+static void any_merged_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    kw_reorder_launch(any_merged_launch_last, config, problem, target, launch);
+}
+
+static void any_merged_emit(const kw_config *config, kw_text *text) {
+    kw_grouped grouped = any_merged_of(config);
+    kw_grouped_emit(text, config, &grouped);
 }
 
 static void conv_grouped_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
@@ -102,10 +174,10 @@ static void conv_grouped_emit(const kw_config *config, kw_text *text) {
 
 enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 };
 
-/* What the four rows have in common. */
+/* What the rows have in common. */
 #define GROUPED_FAMILY(table)                                                                                                              \
-    .kind = KW_KIND_CPU, .fuses = true, .first_text = true, .axes = table, .axis_count = sizeof table / sizeof *table,                     \
-    .decode = conv_grouped_decode, .launch = conv_grouped_launch, .emit = conv_grouped_emit
+    .kind = KW_KIND_CPU, .fuses = true, .first_text = true, .axes = table, .axis_count = sizeof table / sizeof *table
+#define FIXED_WIDTH .decode = conv_grouped_decode, .launch = conv_grouped_launch, .emit = conv_grouped_emit
 
 const kw_family kw_family_conv_depthwise = {
     .name = "conv.depthwise",
@@ -119,6 +191,7 @@ const kw_family kw_family_conv_depthwise = {
     .quantized = true,
     .zero_w = true,
     .short_sums = true,
+    FIXED_WIDTH,
     GROUPED_FAMILY(depthwise_axes),
 };
 
@@ -131,6 +204,7 @@ const kw_family kw_family_conv_depthwise_weight = {
               [KW_FITS] = {depthwise_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     .dtypes = FLOATS,
+    FIXED_WIDTH,
     GROUPED_FAMILY(depthwise_weight_axes),
 };
 
@@ -146,6 +220,7 @@ const kw_family kw_family_conv_merged = {
     .quantized = true,
     .zero_w = true,
     .short_sums = true,
+    FIXED_WIDTH,
     GROUPED_FAMILY(merged_axes),
 };
 
@@ -158,5 +233,21 @@ const kw_family kw_family_conv_merged_weight = {
               [KW_FITS] = {merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     .dtypes = FLOATS,
+    FIXED_WIDTH,
     GROUPED_FAMILY(merged_weight_axes),
+};
+
+const kw_family kw_family_conv_any_merged_weight = {
+    .name = "conv.any_merged_weight",
+    .summary = "narrow groups of any width, several groups a vector, weight gradient",
+    .ops = 1 << KW_CONV_BWD_WEIGHT,
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {any_merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
+    .kernel = "cpu/grouped/grouped_weight.c",
+    .dtypes = FLOATS,
+    .decode = any_merged_decode,
+    .launch = any_merged_launch,
+    .emit = any_merged_emit,
+    GROUPED_FAMILY(any_merged_weight_axes),
 };

@@ -6,11 +6,14 @@
 
 #include "config/arch/isa.h"
 
-/* src and dst: source and result channels of a group; the weight gradient counts x as source and y as result. */
+/* src and dst: source and result channels of a group; the weight gradient counts x as source and y as result. Where reach is not 0 they are
+ * what a launch fills in, and 0 in what is emitted. */
 typedef struct kw_grouped {
     int32_t tile_h, tile_w, taps_h, taps_w, stride;
     int32_t src, dst;
     int32_t block; /* vectors of channels of a unit; 0: all */
+    int32_t reach; /* groups of any width, src and dst being the problem's: vectors that hold a vector's groups on the other side; 0: no */
+    bool lanes_c;  /* there: vectors are of x's channels, not y's */
 } kw_grouped;
 
 /* The axes that all four families share, in this order behind isa and math. */

@@ -52,9 +52,9 @@ int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g) 
 typedef struct writer {
     kw_text *text;
     const kw_grouped *g;
-    bool scatters, gradient, staged, mixes;
-    const char *multiply; /* of x and b into a */
-    const char *half;     /* ending of the names of x, a and b */
+    bool scatters, gradient, staged, mixes, mixes_other; /* mixes: x is made of several lanes' channels; mixes_other: b is */
+    const char *multiply;                                /* of x and b into a */
+    const char *half;                                    /* ending of the names of x, a and b */
     int rows, cols;
     unsigned loaded; /* bits of the rows of b that were loaded */
 } writer;
@@ -70,7 +70,9 @@ static int col_source(const writer *w, int pixel, int tap) {
 /* Loads the row of b that stands first vectors behind the window's weights (in the gradient, at the tile's result row). */
 static void emit_other_row(const writer *w, int row, int first) {
     for (int i = 0; i < (w->gradient ? w->g->tile_w : w->g->taps_w); i++) {
-        if (w->gradient) {
+        if (w->mixes_other) {
+            kw_text_addf(w->text, "        kw_vf b%d_%d = kw_mix(dst + to[%d], pick);\n", row, i, first + i);
+        } else if (w->gradient) {
             kw_text_addf(w->text, "        kw_vf b%d_%d = %s(dst + to[%d]);\n", row, i, w->staged ? "kw_load" : "kw_load_x", first + i);
         } else {
             kw_text_addf(w->text, "        kw_vf b%d_%d = kw_load(w + %d * KW_VECTOR);\n", row, i, first + i);
@@ -276,7 +278,8 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
         .scatters = kw_grouped_scatters(config, g),
         .gradient = kw_grouped_gradient(config),
         .staged = kw_grouped_staged(config, g),
-        .mixes = g->src > 1 || g->dst > 1,
+        .mixes = g->reach ? !g->lanes_c : g->src > 1 || g->dst > 1,
+        .mixes_other = g->reach && g->lanes_c,
         .multiply = dp ? "kw_dp" : "kw_fma",
         .half = "",
         .rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h),
@@ -286,8 +289,8 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
                  g->tile_h, g->tile_w, g->taps_h, g->taps_w, g->stride);
     kw_text_addf(text, "#define KW_ROWS %d\n#define KW_COLS %d\n#define KW_SRC_GROUP %d\n#define KW_DST_GROUP %d\n", w.rows, w.cols, g->src,
                  g->dst);
-    kw_text_addf(text, "#define KW_STAGED %d\n", w.staged);
-    int steps = dp && !pairs_rows ? g->src / 2 : g->src;
+    kw_text_addf(text, "#define KW_STAGED %d\n#define KW_REACH %d\n#define KW_LANES_C %d\n", w.staged, g->reach, g->lanes_c);
+    int steps = g->reach ? 1 : dp && !pairs_rows ? g->src / 2 : g->src;
     kw_text_addf(text, "#define KW_STEPS %d\n#define KW_STEP_VECTORS %d\n", steps, (int)kw_grouped_window_vectors(config, g) / steps);
     if (pairs_rows && w.gradient) {
         kw_text_add(text, "#define KW_ROW_PAIRS 0\n");
@@ -298,7 +301,7 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
         }
         kw_text_add(text, "};\n");
     }
-    if (w.mixes && g->dst < kw_config_isa(config)->lanes) {
+    if (w.mixes && !g->reach && g->dst < kw_config_isa(config)->lanes) {
         emit_lanes(text, config, g);
     }
     kw_text_addf(text, "#define KW_MIXES %d\n", w.mixes);

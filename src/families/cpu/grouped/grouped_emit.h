@@ -8,7 +8,7 @@
 /* The weight gradient goes over the same pixels for each input channel of a group. From 8 on it works on copies, which cost less than
  * reading pixels that lie far apart so often. */
 static inline bool kw_grouped_staged(const kw_config *config, const kw_grouped *g) {
-    return kw_grouped_gradient(config) && g->src >= 8;
+    return kw_grouped_gradient(config) && !g->reach && g->src >= 8;
 }
 
 /* Backward data with a stride: result pixel and tap decide by their remainders whether there is a source pixel. */

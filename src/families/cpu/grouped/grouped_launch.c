@@ -208,30 +208,45 @@ static int64_t gradient_rows(const kw_grouped *g, const kw_problem *problem, con
     return kw_min(c->height.tiles, kw_min(most, kw_max(few, GRADIENT_BYTES / bytes)));
 }
 
+/* Groups of any width: the multiply-adds' time that a permutation takes, of those that hold pixels of one side for a vector of the other's
+ * channels (two in three cycles beside multiply-adds on a Zen 4). */
+#define MIX_SHARE 0.5
+
 /* A unit is some vectors and a window; it goes over all pixels. */
-void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
+void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
                         kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
+    kw_grouped whole = *grouped, *g = &whole;
+    if (g->reach) {
+        g->src = (int32_t)(d->c / d->g);
+        g->dst = (int32_t)(d->k / d->g);
+    }
     int64_t lanes = kw_config_isa(config)->lanes, pixels = g->tile_h * g->tile_w, taps = g->taps_h * g->taps_w;
+    int64_t steps = g->lanes_c ? g->dst : g->src;                                /* channels of the side that does not fill the lanes */
     int64_t channels = kw_grouped_channels(config, g), parts = channels / lanes; /* of a vector of channels, and of its sums */
-    int64_t element = (int64_t)kw_dtype_size(problem->dtype), vectors = kw_ceil_div(d->g * g->dst, channels);
+    int64_t element = (int64_t)kw_dtype_size(problem->dtype), vectors = kw_ceil_div(d->g * (g->lanes_c ? g->src : g->dst), channels);
     cut c = cut_of(config, g, problem);
     int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
-    int64_t block = kw_min(vectors, kw_max(VECTORS_LEAST, SUMS_BYTES / (g->src * taps * channels * 4)));
+    int64_t block = kw_min(vectors, kw_max(VECTORS_LEAST, SUMS_BYTES / (steps * taps * channels * 4)));
     int64_t wanted = target->units > 1 ? 2 * target->units : 1;
     while (block > 1 && kw_ceil_div(vectors, block) * windows < wanted) {
         block = kw_ceil_div(block, 2);
     }
     int64_t cols = columns_of(&c), rows = gradient_rows(g, problem, &c, cols, block * channels), tiles = rows * cols;
     int64_t widest = kw_max(kw_max(g->src, g->dst), channels) * kw_ceil_div(g->src, g->dst) * element;
+    if (g->reach) { /* a pixel may be shorter than the vectors that are loaded of it */
+        widest = kw_ceil_div(kw_max(d->c, d->k) + (g->reach + 1) * lanes, block + 1) * element;
+    }
 
     launch->stages = 1;
     launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows};
     /* The scratch memory holds a unit's sums, too. */
-    int64_t scratch = kw_round_up(kw_max((block + 1) * widest, block * g->src * taps * channels * 4), KW_LINE), words = tiles * c.words;
+    int64_t scratch = kw_round_up(kw_max((block + 1) * widest, block * steps * taps * channels * 4), KW_LINE), words = tiles * c.words;
     int64_t sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     int64_t copies = KW_GROUPED_STAGED_BYTES(sources, KW_GROUPED_SOURCE_BYTES(g->src, g->dst, lanes), pixels, lanes);
-    int64_t staged = kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGED_BYTES / copies)) : d->g * g->dst < channels;
+    int64_t staged =
+        kw_grouped_staged(config, g) ? kw_min(tiles, kw_max(1, STAGED_BYTES / copies)) : d->g * (g->reach ? steps : g->dst) < channels;
+    int64_t near = g->reach ? kw_max(TILES_LEAST, target->l1 / ((sources + pixels) * KW_LINE)) : tiles;
     *kw_launch_params(launch, kw_grouped_params) = (kw_grouped_params){
         .block_vectors = block,
         .row_tiles = rows,
@@ -240,6 +255,7 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
         .indirection_words = words,
         .indirection_tiles = tiles,
         .staged_tiles = staged,
+        .near_tiles = near,
     };
     launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, tiles * pixels) +
                            staged * ((KW_GROUPED_ENTRY(sources) + pixels) * 8 + copies) + KW_LINE;
@@ -254,9 +270,14 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *g, const kw_p
     if (!kw_grouped_staged(config, g)) {
         products += (double)(pixels + sources) * kw_widening_products(config);
     }
-    launch->multiply_adds = summed * (double)(vectors * g->src) * products;
-    launch->loads = summed * (double)(vectors * g->src) *
-                    ((double)(sources + pixels) + 2.0 * (double)(taps * parts) / (double)(kw_grouped_staged(config, g) ? staged : tiles));
+    double loads = (double)(sources + pixels), mixed = (double)(g->lanes_c ? pixels : sources);
+    if (g->reach) {
+        products += MIX_SHARE * mixed;
+        loads += (g->reach - 1) * mixed;
+    }
+    launch->multiply_adds = summed * (double)(vectors * steps) * products;
+    launch->loads = summed * (double)(vectors * steps) *
+                    (loads + 2.0 * (double)(taps * parts) / (double)(kw_grouped_staged(config, g) ? staged : kw_min(near, tiles)));
     launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)words;
     if (kw_grouped_staged(config, g)) {
         launch->copied_bytes += summed * (double)(vectors * (sources + pixels)) * 2.0 * 4.0 * (double)lanes;

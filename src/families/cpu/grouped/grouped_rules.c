@@ -71,7 +71,7 @@ static bool bwd_data_tile_is_strided(const kw_rule_case *c) {
 static bool grouped_tile_in_registers(const kw_rule_case *c) {
     const kw_grouped *g = c->decoded;
     bool pairs_rows = kw_grouped_pairs_rows(c->config, g);
-    int pixels = g->tile_h * g->tile_w * (pairs_rows ? 2 : 1), spare = g->dst > 1 ? 2 : 1;
+    int pixels = g->tile_h * g->tile_w * (pairs_rows ? 2 : 1), spare = g->reach ? g->reach + 1 : g->dst > 1 ? 2 : 1;
     if (pairs_rows && kw_grouped_gradient(c->config)) { /* sums; results that meet a source column; two rows, which become two pairs */
         int columns = (g->taps_w + g->stride - 1) / g->stride;
         return 2 * g->taps_h * g->taps_w + 2 * (columns < g->tile_w ? columns : g->tile_w) + 4 <= kw_config_isa(c->config)->registers;

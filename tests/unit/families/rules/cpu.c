@@ -111,7 +111,7 @@ static const rule_example bwd_weight_rows[] = {
     {"copy", "conv_bwd_weight bf16", "copy=0", NULL, NULL},
     {"", "conv_bwd_weight fp32", "lanes=k copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k40 i8x8 f3x3"},
     {"copy", "conv_bwd_weight fp32", "lanes=k copy=2", NULL, NULL},
-    {"copy", "conv_bwd_weight fp32", "lanes=c copy=2 merge=1", NULL, NULL},
+    {"", "conv_bwd_weight fp32", "lanes=c copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc g3 c15 k42 i8x8 f3x3"},
     {"merged_row", "conv_bwd_weight fp32", "merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 d1x2"},
     {"whole_tile", "conv_bwd_weight fp32", "copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c31 k64 i8x8 f3x3"},
     {"whole_tile", "conv_bwd_weight fp32", "lanes=k copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k31 i8x8 f3x3"},
@@ -205,6 +205,22 @@ static const rule_example merged_weight_rows[] = {
     {0},
 };
 
+static const rule_example any_merged_weight_rows[] = {
+    {"", "conv_bwd_weight bf16", "", ARCH, "conv_bwd_weight bf16 g3 c9 k21 i9x9 f3x3"},
+    {"weight_math", "conv_bwd_weight bf16", "math=dp", NULL, NULL},
+    {"tile_registers", "conv_bwd_weight fp32", "tile_h=4 tile_w=8", NULL, NULL},
+    {"tile_registers", "conv_bwd_weight fp32", "tile_h=1 tile_w=5 taps_h=5 taps_w=5 reach=2", NULL, NULL},
+    {"wide_groups", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 c3 k9 i9x9 f3x3"},
+    {"wide_groups", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g9 c9 k9 i9x9 f3x3"},
+    {"wider_side", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g3 c9 k6 i9x9 f3x3"},
+    {"", "conv_bwd_weight fp32", "lanes=c", ARCH, "conv_bwd_weight fp32 g3 c9 k6 i9x9 f3x3"},
+    {"", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g3 c24 k45 i9x9 f3x3"},
+    {"group_reach", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g3 c27 k45 i9x9 f3x3"},
+    {"", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g3 c48 k96 i9x9 f3x3"},
+    {"", "conv_bwd_weight fp32", "reach=2", ARCH, "conv_bwd_weight fp32 g3 c27 k45 i9x9 f3x3"},
+    {0},
+};
+
 static const rule_example merged_rows[] = {
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g3 c12 k12 i9x9 f3x3"},
     {"several_channels", "conv_fwd fp32", "group_c=1 group_k=1", NULL, NULL},
@@ -235,5 +251,7 @@ const rule_examples depthwise_weight_rule_examples = {
     "conv.depthwise_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", depthwise_weight_rows};
 const rule_examples merged_weight_rule_examples = {
     "conv.merged_weight", "isa=avx512 math=fma tile_h=2 tile_w=4 taps_h=3 taps_w=3 stride=1 group_c=4 group_k=4", merged_weight_rows};
+const rule_examples any_merged_weight_rule_examples = {
+    "conv.any_merged_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1 lanes=k reach=1", any_merged_weight_rows};
 const rule_examples merged_rule_examples = {
     "conv.merged", "isa=avx512 math=fma tile_h=1 tile_w=14 taps_h=1 taps_w=3 stride=1 group_c=4 group_k=4 block=0", merged_rows};
