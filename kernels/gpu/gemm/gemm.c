@@ -63,7 +63,7 @@ typedef struct kw_view {
 #if KW_X_ZERO
     kw_u32 zero;           /* x's zero point, in each byte */
 #endif
-#if KW_EPILOGUE
+#if KW_HAS_CHANNELS
     const kw_gpu_args *args;
     kw_i64 first_row;            /* of the batch, in the result */
     kw_i64 first_channel;        /* of the group, in the tensors of the epilogue */
@@ -133,9 +133,13 @@ KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_coord row, kw_coord col, in
 KW_DEVICE kw_i64 kw_slice_at(const kw_view *v, int row, int col) { return (kw_i64)row * v->cols + col; }
 #endif
 
+#if KW_HAS_CHANNELS
+KW_DEVICE kw_i64 kw_result_channel(const kw_view *v, int col) { return v->first_channel + col; }
+#endif
+
 #if KW_EPILOGUE
 KW_DEVICE kw_place kw_result_place(const kw_view *v, int row, int col, kw_i64 at) {
-    kw_place p = {v->out + at, v->first_channel + col, v->first_row + row, 0};
+    kw_place p = {v->out + at, kw_result_channel(v, col), v->first_row + row, 0};
     return p;
 }
 #endif
@@ -161,7 +165,7 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->at[KW_B] = a->w + batch * a->gk * a->gn * KW_BYTES;
     v->out = batch * a->gm * a->gn;
 #endif
-#if KW_EPILOGUE
+#if KW_HAS_CHANNELS
     v->args = a;
     v->first_row = batch * a->gm;
     v->first_channel = 0;
@@ -190,7 +194,7 @@ KW_DEVICE int kw_view_find(kw_view *v, const kw_gpu_args *a, int number, int til
     v->row = rows.first;
     v->rows = rows.end;
     v->at[KW_B] += rows.group * a->gk * a->gn * KW_BYTES;
-#if KW_EPILOGUE
+#if KW_HAS_CHANNELS
     v->first_channel = rows.group * a->gn;
 #endif
 #if KW_BULK

@@ -83,7 +83,7 @@ typedef struct kw_view {
     int taps[3], tap_step[3];                    /* taps; source positions from tap to tap */
     int filter[3], first_tap[3], next_tap[3];    /* filter extents; filter index of the first tap; from tap to tap */
     int out_image[3], out_start[3], out_step[3]; /* of the result: extents, position of the first pixel, from pixel to pixel */
-#if KW_EPILOGUE
+#if KW_HAS_CHANNELS
     const kw_gpu_args *args;
     int channel;                 /* of the result, the first column's */
 #endif
@@ -372,9 +372,13 @@ KW_DEVICE kw_off kw_result_join(const kw_view *v, kw_coord row, kw_coord col, in
 #endif
 }
 
+#if KW_HAS_CHANNELS
+KW_DEVICE kw_i64 kw_result_channel(const kw_view *v, int col) { return KW_WEIGHT ? 0 : v->channel + col; }
+#endif
+
 #if KW_EPILOGUE
 KW_DEVICE kw_place kw_result_place(const kw_view *v, int row, int col, kw_i64 at) {
-    kw_place p = {v->out + at, KW_WEIGHT ? 0 : v->channel + col, KW_WEIGHT ? 0 : (v->out + at) / v->out_pixel, 0};
+    kw_place p = {v->out + at, kw_result_channel(v, col), KW_WEIGHT ? 0 : (v->out + at) / v->out_pixel, 0};
     return p;
 }
 #endif
@@ -481,7 +485,7 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->at[KW_A] = KW_FORWARD ? a->x + x * KW_BYTES : a->y + y * KW_BYTES;
     v->at[KW_B] = KW_WEIGHT ? a->x + x * KW_BYTES : a->w + w * KW_BYTES;
     v->out = KW_FORWARD ? y : KW_DATA ? x : w;
-#if KW_EPILOGUE
+#if KW_HAS_CHANNELS
     v->args = a;
     v->channel = (int)(KW_DATA ? x : y);
 #endif

@@ -18,6 +18,17 @@ typedef unsigned long long kw_u64;
 KW_DEVICE kw_u32 kw_zero_word(const kw_gpu_args *a) { return (kw_u32)(KW_X_ZERO_OF(a) & 0xff) * 0x01010101u; }
 #endif
 
+/* Whether a tile must know which channels of the tensors of its epilogue are its own. */
+#define KW_HAS_CHANNELS (KW_EPILOGUE || KW_W_ZERO)
+
+#if KW_W_ZERO
+/* w's zero point for a channel. */
+KW_DEVICE int kw_w_zero(const kw_gpu_args *a, kw_i64 channel) {
+    const char *tensor = a->extra[KW_W_ZERO_AT];
+    return KW_W_ZERO_WORD(KW_ZERO_OF_)(tensor + (KW_W_ZERO_ONE ? 0 : channel) * (kw_i64)sizeof(KW_W_ZERO_WORD(KW_ZERO_OF_)(tensor)));
+}
+#endif
+
 #if KW_PITCHED
 /* Where an element of a product's result lies whose lines have gaps between them; it is counted without them. */
 KW_DEVICE kw_i64 kw_pitched_place(const kw_gpu_args *a, kw_i64 element) {

@@ -49,9 +49,15 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_dst dst, int first, int count
 #if KW_X_ZERO
     kw_zero_start(&sums, view->zero);
 #endif
+#if KW_W_ZERO
+    kw_x_sums_start(&sums);
+#endif
     kw_steps_run(&sums, &steps);
 #if KW_X_ZERO
     kw_zero_take(&sums);
+#endif
+#if KW_W_ZERO
+    kw_x_sums_take(&sums, view, steps.wave_coord);
 #endif
     kw_sums_store(view, dst, lds, &sums);
 }

@@ -39,6 +39,10 @@ typedef struct kw_sums {
     kw_acc of_zero[KW_REPEAT_N]; /* of rows that have the zero point everywhere: what is taken off every row at the end */
     kw_u32 zero;                 /* it, in each byte */
 #endif
+#if KW_W_ZERO
+    kw_acc of_x[KW_REPEAT_M]; /* of each row of the first operand, in every column: by these w's zero points are multiplied at the end */
+    int depth;                /* elements in such a sum */
+#endif
 } kw_sums;
 
 /* Of one instruction's depth. */
@@ -118,9 +122,56 @@ KW_DEVICE void kw_zero_take(kw_sums *sums) {
 }
 #endif
 
+#if KW_W_ZERO
+/* The sum of (x - zx) (w - zw) is that of (x - zx) w less zw times that of x - zx, of which padding has none: there x is zx. */
+KW_DEVICE void kw_x_sums_multiply(kw_sums *sums, const kw_frags *f) {
+    kw_frag_b ones;
+    KW_UNROLL
+    for (int w = 0; w < KW_B_WORDS; w++)
+        ones.w[w] = 0x01010101u;
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++)
+        kw_mma(&sums->of_x[i], &f->a[i], &ones);
+    sums->depth += KW_INST_K;
+}
+
+KW_DEVICE void kw_x_sums_start(kw_sums *sums) {
+    sums->depth = 0;
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++) {
+        KW_UNROLL
+        for (int e = 0; e < KW_ACC_N; e++)
+            sums->of_x[i].e[e] = 0;
+    }
+}
+
+KW_DEVICE void kw_x_sums_take(kw_sums *sums, const kw_view *view, kw_wave_coord wave_coord) {
+#if KW_X_ZERO
+    int of_zero = KW_X_ZERO_OF(view->args) * sums->depth;
+#else
+    const int of_zero = 0;
+#endif
+    KW_UNROLL
+    for (int j = 0; j < KW_REPEAT_N; j++) {
+        KW_UNROLL
+        for (int e = 0; e < KW_ACC_N; e++) {
+            int col = view->col + kw_col_of(wave_coord, j) + kw_acc_col(kw_acc_lane(), e), ok = 1;
+            kw_result_col(view, col, &ok);
+            int zero = ok ? kw_w_zero(view->args, kw_result_channel(view, col)) : 0;
+            KW_UNROLL
+            for (int i = 0; i < KW_REPEAT_M; i++)
+                sums->at[i][j].e[e] -= zero * (sums->of_x[i].e[e] - of_zero);
+        }
+    }
+}
+#endif
+
 KW_DEVICE void kw_frags_multiply(kw_sums *sums, const kw_frags *f) {
 #if KW_X_ZERO
     kw_zero_multiply(sums, f);
+#endif
+#if KW_W_ZERO
+    kw_x_sums_multiply(sums, f);
 #endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {

@@ -25,8 +25,7 @@ KW_DEVICE reference_zeros reference_zeros_of(const kw_gpu_args *a, kw_i64 channe
     zero.x = reference_zero(a);
     zero.w = 0;
 #if KW_W_ZERO
-    const char *tensor = a->extra[KW_W_ZERO_AT];
-    zero.w = KW_W_ZERO_WORD(KW_ZERO_OF_)(tensor + (KW_W_ZERO_ONE ? 0 : channel) * (kw_i64)sizeof(KW_W_ZERO_WORD(KW_ZERO_OF_)(tensor)));
+    zero.w = kw_w_zero(a, channel);
 #else
     (void)channel;
 #endif

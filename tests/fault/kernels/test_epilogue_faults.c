@@ -37,6 +37,12 @@
 #define RESIDUAL "gemm bf16 rcr m134 n72 k72 epilogue=add:bf16"
 #define BYTES "gemm bf16 rcr m70 n72 k72 out=int8 epilogue=leaky_relu:0.25,add:int8:4"
 
+#define WHOLE_BYTES                                                                                                                        \
+    "gemm.mma gemm int8 layout=rcr tile_m=64 tile_n=64 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 pipe=basic_v1 "   \
+    "sched=intrawave epi=cshuffle " PADDED                                                                                                 \
+    "vec_a=1 vec_b=1 vec_c=1 stages=1 preshuffle=0 wave_groups=1 persistent=0 split_k=1 streamk=off index=32"
+#define ZEROS "gemm int8 rcr m70 n37 k75 epilogue=zero_x,zero_w_channel"
+
 /* In the file of kernels/, text becomes other. */
 typedef struct fault {
     const char *what, *file, *text, *other, *config, *problem;
@@ -45,6 +51,10 @@ typedef struct fault {
 static const fault faults[] = {
     {"none: rows, channels and runs are right", STEPS, "no number becomes 0", "NaN becomes 0", WHOLE, BATCHES},
     {"none: bytes are right", STEPS, "no number becomes 0", "NaN becomes 0", RUNS, BYTES},
+    {"none: zero points of both are right", STEPS, "no number becomes 0", "NaN becomes 0", WHOLE_BYTES, ZEROS},
+    {"sums of x with its zero point", "gpu/pipeline/pipeline.h", "sums->depth += KW_INST_K", "sums->depth += 0", WHOLE_BYTES, ZEROS},
+    {"a channel's zero point for the next", "gpu/pipeline/pipeline.h", "kw_w_zero(view->args, kw_result_channel(view, col))",
+     "kw_w_zero(view->args, kw_result_channel(view, col ^ 1))", WHOLE_BYTES, ZEROS},
     {"a channel too far", STEPS, "number, at.channel, at.by_rows", "number, at.channel + 1, at.by_rows", WHOLE, BATCHES},
     {"a channel too far, one by one", STEPS, "number, at.channel, at.by_rows", "number, at.channel + 1, at.by_rows", SINGLES,
      "gemm bf16 rcr m70 n37 k72 epilogue=bias"},

@@ -319,6 +319,7 @@ const kw_family kw_family_conv_igemm = {
     .kind = KW_KIND_GPU,
     .fuses = true,
     .quantized = true,
+    .zero_w = true,
     .rounds = true,
     .turns = true,
     .first_text = true,

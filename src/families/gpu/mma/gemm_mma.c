@@ -224,6 +224,7 @@ const kw_family kw_family_gemm_mma = {
     .kind = KW_KIND_GPU,
     .fuses = true,
     .quantized = true,
+    .zero_w = true,
     .rounds = true,
     .fast_sums = true,
     .pitched = true,

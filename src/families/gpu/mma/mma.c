@@ -72,6 +72,7 @@ kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     mma.output = kw_config_output(config);
     mma.mixed = config->wants.mixed;
     mma.shifted = kw_epilogue_zero_x(&config->wants.epilogue) != NULL;
+    mma.weights_shifted = kw_epilogue_zero_w(&config->wants.epilogue) >= 0;
     mma.tf32 = config->wants.tf32;
     mma.fast = config->wants.fast;
     mma.row_groups = config->wants.grouped;

@@ -115,6 +115,7 @@ typedef struct kw_mma {
     kw_dtype dtype, output; /* of the operands, of the result */
     bool fused;             /* it has an epilogue */
     bool mixed, shifted;    /* x is uint8; x has a zero point */
+    bool weights_shifted;   /* w has */
     bool tf32;              /* elements of fp32 may be rounded */
     bool fast;              /* sums of fp8 may stay in the instructions for the whole depth */
     bool row_groups;        /* it is for grouped products */

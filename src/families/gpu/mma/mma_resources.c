@@ -176,7 +176,7 @@ static bool widens_bytes(const kw_mma *mma) {
 
 int64_t kw_mma_thread_registers(const kw_mma *mma) {
     assert(mma->arch && mma->lanes > 0);
-    int64_t sums = (KW_WAVE_REPEATS_M + mma->shifted) * KW_WAVE_REPEATS_N * KW_ACC_N;
+    int64_t sums = ((KW_WAVE_REPEATS_M + mma->shifted) * KW_WAVE_REPEATS_N + mma->weights_shifted * KW_WAVE_REPEATS_M) * KW_ACC_N;
     operand_share a = share_of_operand(mma, 0), b = share_of_operand(mma, 1);
     int gathered = mma->op == KW_GEMM ? -1 : mma->op == KW_CONV_BWD_WEIGHT ? 1 : 0;
     int64_t of_axis = mma->op == KW_CONV_BWD_DATA && mma->bytes == 4 ? PHASED : 1;
