@@ -235,7 +235,7 @@ def main():
     rows, measured, end = [], [], time.time() + options.seconds
     for kind in options.types:
         for name in options.classes:
-            if kind != "bf16" and name.endswith(("data", "weight")):
+            if kind not in ("bf16", "fp32") and name.endswith(("data", "weight")):
                 continue
             ratios = []
             for i in range(options.each):
