@@ -62,8 +62,9 @@ local direct_narrower = {
 }
 local first_narrower = { { 6, 2 }, { 4, 3 }, { 14, 1 }, { 10, 1 } }
 local rows_narrower = { { 6, 2 }, { 4, 3 }, { 5, 2 }, { 12, 1 }, { 10, 1 }, { 8, 1 } }
--- tile_w or tile_m, vecs; for tiles of AMX, beside the list of the machine's best vectors
+-- tile_w or tile_m, vecs; for tiles of AMX, beside the list of the machine's best vectors. One vector is for groups of few results.
 local amx = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 } }
+local amx_direct = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 }, { 32, 1 } }
 -- tile_w, vecs
 local first = {
     avx512 = { { 14, 2 }, { 7, 2 }, { 8, 2 }, { 8, 3 }, { 6, 4 }, { 12, 2 }, { 16, 1 }, { 28, 1 } },
@@ -213,7 +214,7 @@ return {
         ["conv.direct"] = function(c, arch)
             local tile = { c.tile_h, c.tile_w, c.vecs, c.edge }
             if c.math == "amx" then
-                return c.band == 0 and among(amx, { c.tile_w, c.vecs })
+                return c.band == 0 and among(amx_direct, { c.tile_w, c.vecs })
             end
             local tiles = preferred(c, arch) and direct[c.isa] or narrower(c, arch) and direct_narrower or {}
             return c.band == 0 and among(tiles, tile)
