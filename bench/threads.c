@@ -79,7 +79,10 @@ static kw_status run_problem(kw_context *context, const char *text, useconds_t r
         void *x = filled(&problem, KW_X), *w = filled(&problem, KW_W), *y = filled(&problem, KW_Y);
         void *workspace = aligned_alloc(64, (size_t)(kw_plan_workspace(plan) + 64) / 64 * 64);
         tensors = (kw_tensors){.size = sizeof(kw_tensors), .x = x, .w = w, .y = y, .workspace = workspace};
-        status = x && w && y && workspace ? time_calls(plan, &tensors, rest, text, err) : KW_NO_MEMORY;
+        if (w && kw_problem_result(&problem) != KW_W) {
+            status = kw_plan_pack_weights(plan, w, err); /* as those do whose weights stay */
+        }
+        status = status ? status : x && w && y && workspace ? time_calls(plan, &tensors, rest, text, err) : KW_NO_MEMORY;
         free(x);
         free(w);
         free(y);

@@ -6,7 +6,8 @@
 
 typedef struct kw_direct_params {
     kw_i64 block[2];          /* output rows and columns of a unit's block */
-    kw_i64 parts;             /* of the output channels; each is a unit of its own */
+    int parts;                /* of the output channels; each is a unit of its own */
+    int far;                  /* kw_tile_job */
     kw_i64 pixel, row, slice; /* bytes from one pixel, row, slice of the padded copy to the next */
     kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs. 0: no copy;
                                  pixel, row and slice are the tensor's own */

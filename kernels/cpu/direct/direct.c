@@ -26,6 +26,7 @@
 
 /* A text that can read the tensor where it lies. */
 #define KW_IN_PLACE (!KW_BACKWARD && !KW_TILE_OWN && KW_TILE_ROWS == 1 && KW_MATH != 3)
+#define KW_TILE_FAR (!KW_TILE_OWN)
 #include "cpu/lib/tile.h"
 #if KW_TILE_SKIP && !KW_HEADED
 #define KW_READS_PADDING (KW_TILE_GROUP > 1) /* 0: tiles leave out all that is none of the image */
@@ -435,7 +436,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     kw_i64 channels = results_from(a, b->share), blocks = blocks_of(a), pitch = DST_CHANNELS(a) * groups_of(a) * KW_OUT_BYTES;
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a);
-    kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory};
+    kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory, .far = p->far};
     job.steps = KW_TILE_ODD ? steps / KW_PAIR : kw_run_steps(steps);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
 #if KW_X_ZERO

@@ -6,6 +6,7 @@
 
 typedef struct kw_dot_params {
     kw_i64 columns; /* of a unit, whole tiles */
+    kw_i64 far;     /* bytes ahead of where it multiplies that a tile asks for B; 0 where the core does so by itself */
 } kw_dot_params;
 
 KW_PARAMS_FIT(kw_dot_params);

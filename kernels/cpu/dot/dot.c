@@ -21,6 +21,7 @@
 typedef struct kw_dot_job {
     const char *a, *b;
     kw_i64 a_row, b_column, steps, rest; /* whole vectors of the depth, elements behind them */
+    kw_i64 far;                          /* of a->params */
     float *sums;                         /* row by row */
 } kw_dot_job;
 
@@ -37,6 +38,7 @@ typedef struct kw_dot_job {
 #define KW_MULTIPLY_COLUMN(column, distance)                                                                                               \
     w = KW_LOAD(b + (distance));                                                                                                           \
     KW_KEEP(w);                                                                                                                            \
+    __builtin_prefetch(far + (distance));                                                                                                  \
     KW_EACH_SUM(KW_MULTIPLY, column)
 #define KW_MASK(v) ((kw_vf)((kw_vu)(v)&mask))
 #define KW_LOAD_ROW_REST(row, distance) kw_vf x##row = KW_MASK(KW_LOAD(a + (distance)));
@@ -62,12 +64,12 @@ KW_INLINE float kw_total(kw_vf v) {
 }
 
 static __attribute__((noinline)) void kw_tile(const kw_dot_job *job) {
-    const char *a = job->a, *b = job->b;
+    const char *a = job->a, *b = job->b, *far = b + job->far;
     kw_i64 a1 = job->a_row, a3 = 3 * a1, a5 = 5 * a1, b1 = job->b_column, b3 = 3 * b1, b5 = 5 * b1, b7 = 7 * b1;
     (void)a3, (void)a5, (void)b3, (void)b5, (void)b7;
     KW_EACH_COLUMN(KW_DECLARE_COLUMN)
     kw_vf w;
-    for (kw_i64 i = job->steps; i; i--, a += KW_STEP * KW_BYTES, b += KW_STEP * KW_BYTES) {
+    for (kw_i64 i = job->steps; i; i--, a += KW_STEP * KW_BYTES, b += KW_STEP * KW_BYTES, far += KW_STEP * KW_BYTES) {
         __asm__("" : "+r"(a1), "+r"(b1), "+r"(b3), "+r"(b5), "+r"(b7));
         KW_EACH_ROW(KW_LOAD_ROW)
         KW_EACH_COLUMN(KW_MULTIPLY_COLUMN)
@@ -99,7 +101,7 @@ static void store_row(const kw_kernel_args *a, kw_i64 batch, kw_i64 row, kw_i64 
 
 void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     kw_i64 parts = (a->gn + a->params.columns - 1) / a->params.columns;
-    kw_dot_job job = {.a_row = a->line_step[0] * KW_BYTES, .b_column = a->line_step[1] * KW_BYTES, .sums = memory};
+    kw_dot_job job = {.a_row = a->line_step[0] * KW_BYTES, .b_column = a->line_step[1] * KW_BYTES, .sums = memory, .far = a->params.far};
     job.steps = a->gk / KW_STEP, job.rest = a->gk % KW_STEP;
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 batch = unit / parts, part = unit % parts, last = kw_min((part + 1) * a->params.columns, a->gn);

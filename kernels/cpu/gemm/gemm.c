@@ -22,6 +22,7 @@
 
 #define KW_TILE_HALF KW_DP
 #define KW_TILE_PASSES 1
+#define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
 #include "cpu/lib/tile.h"
 #include "cpu/lib/transpose.h"
@@ -174,7 +175,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + a->params.copy_at;
     kw_i64 slice = KW_MATH == 3 ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
     kw_i64 block_spill = h->step_end - h->step < steps ? (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS * spill : 0;
-    kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1};
+    kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1, .far = a->params.far};
     job.ahead_step = KW_TILE_PIXELS * 4;
 #if KW_X_ZERO
     job.times = kw_head_times(a);

@@ -177,6 +177,7 @@ static void multiply_row(const kw_kernel_args *a, const plane_product *p, const 
     kw_tile_job job = {.runs = &whole_depth,
                        .run_count = 1,
                        .steps = p->steps,
+                       .far = a->params.far,
                        .src_pixel = a->params.pitch,
                        .rows = 1,
                        .spill = memory,

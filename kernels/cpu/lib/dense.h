@@ -50,6 +50,7 @@ typedef struct kw_tile_job {
     char *spill;
     const char *ahead;
     kw_i64 ahead_step;
+    kw_i64 far; /* bytes ahead of where it multiplies that a tile of vectors asks for weights; 0 where the core does so by itself */
 #if KW_X_ZERO
     int times; /* that the sums in front of runs are taken */
 #endif

@@ -21,8 +21,13 @@
  *   KW_TILE_HALF   of a text that has one run and defines it 1: a run may end with half a pair (job->odd), which is multiplied when the sums
  *                  are in spill. Of long runs that costs little, and KW_TILE_ODD compiles as much again
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
+ *   KW_TILE_FAR    of a text that defines it 1: weights are asked for job->far bytes ahead
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
+
+#ifndef KW_TILE_FAR
+#define KW_TILE_FAR 0
+#endif
 
 #if KW_HEADED
 #define KW_DECLARE_HEAD(pixel, v) kw_vi head##v = {0};
@@ -38,7 +43,8 @@
 
 #define KW_LOAD_WEIGHTS(pixel, v)                                                                                                          \
     kw_vf w##v = kw_load(w + (v)*KW_VECTOR);                                                                                               \
-    KW_KEEP(w##v);
+    KW_KEEP(w##v);                                                                                                                         \
+    if (KW_TILE_FAR) __builtin_prefetch(w + far + (v)*KW_VECTOR);
 #if KW_TILE_OWN
 #define KW_SPREAD(p) kw_load(p)
 #elif KW_MATH != 0
@@ -165,6 +171,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #endif
     KW_EACH_PIXEL(KW_DECLARE_PIXEL)
     kw_i64 s1 = job->src_pixel, s3 = 3 * s1, s5 = 5 * s1;
+    kw_i64 far __attribute__((unused)) = job->far;
     const char *ahead __attribute__((unused)) = job->ahead;
     kw_i64 ahead_step __attribute__((unused)) = job->ahead_step;
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {

@@ -7,12 +7,13 @@
 #include "backend/cpu/cpu_run.h"
 
 #include "base/os/clock.h"
+#include "config/launch/team.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-/* A share of fewer units is not cut; a stage is cut into pieces only where its shares have that many. */
-enum { PIECES = 3, UNITS_OF_PIECES = 4 };
+/* A stage is cut into pieces only where its shares have KW_TEAM_UNITS units. */
+enum { PIECES = 3 };
 
 static int64_t unit_of_piece(int64_t units, int piece, int pieces) {
     return piece >= pieces ? units : units - (units >> piece);
@@ -93,7 +94,7 @@ void kw_cpu_run(kw_cpu_work *work, const kw_cpu_threads *on, int threads, bool w
     }
     const kw_cpu_job job = {.threads = threads,
                             .stages = work->stages,
-                            .pieces = threads > 1 && widest / threads >= UNITS_OF_PIECES ? PIECES : 1,
+                            .pieces = threads > 1 && widest / threads >= KW_TEAM_UNITS ? PIECES : 1,
                             .wake = wake,
                             .task = do_piece,
                             .user = work};

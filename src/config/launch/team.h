@@ -13,6 +13,10 @@
 #define KW_TEAM_INSTRUCTIONS 65536.0
 #define KW_TEAM_BYTES 262144.0
 
+/* A thread's share of so many units is done in pieces, of which others take over what it did not begin: cores are not equally fast (other
+ * guests of a machine, the other half of a core), and a team is as slow as the last of its threads. */
+enum { KW_TEAM_UNITS = 4 };
+
 /* How many threads' worth of work there is. A load costs half a multiply-add: cores have two ports for it. */
 static inline double kw_team_work(const kw_launch *launch, int64_t tensor_bytes) {
     double instructions = launch->multiply_adds > launch->loads / 2 ? launch->multiply_adds : launch->loads / 2;

@@ -3,6 +3,7 @@
 #include "base/math.h"
 #include "families/cpu/emit/tile.h"
 #include "config/config.h"
+#include "config/launch/team.h"
 #include "support/kw_test.h"
 
 static kw_target target_with(int64_t units) {
@@ -204,10 +205,15 @@ static void parts_leave_threads_idle_for_a_twentieth_at_most_where_blocks_allow(
     for (int64_t units = 1; units < 40; units++) {
         for (int64_t blocks = 1; blocks < 20; blocks++) {
             for (int64_t threads = 1; threads < 20; threads++) {
-                int64_t parts = kw_tile_parts(units, blocks, threads), all = units * parts, idle = kw_round_up(all, threads) - all;
-                assert_in_range(parts, 1, blocks);
-                assert_true(20 * idle <= all || parts == blocks);
-                assert_true(threads > 1 || parts == 1);
+                for (int64_t each = 1; each <= KW_TEAM_UNITS; each += KW_TEAM_UNITS - 1) {
+                    int64_t parts = kw_tile_parts(units, blocks, threads, each), all = units * parts,
+                            idle = kw_round_up(all, threads) - all;
+                    assert_in_range(parts, 1, blocks);
+                    assert_true((20 * idle <= all && (threads == 1 || all >= each * threads)) || parts == blocks);
+                    assert_true(threads > 1 || parts == 1);
+                    assert_in_range(kw_tile_sharers(units, parts, threads), 1, parts);
+                    assert_true(units < threads || kw_tile_sharers(units, parts, threads) == 1);
+                }
             }
         }
     }

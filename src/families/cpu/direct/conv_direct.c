@@ -6,6 +6,7 @@
 #include "families/cpu/reorder.h"
 
 #include "base/math.h"
+#include "config/launch/team.h"
 #include "cpu/direct/args.h"
 #include "problem/view.h"
 
@@ -198,6 +199,16 @@ static int64_t cells_of(const cut *c, const kw_problem *problem, int64_t shares)
            kw_ceil_div(c->width.pixels, c->cols);
 }
 
+/* The rows of a block with which each thread has KW_TEAM_UNITS of them, of which others can take some over; those that there are where blocks
+ * were so low that much of their copies would be what their neighbours copy too. */
+static int64_t rows_of_a_team(const cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target,
+                              const cut_facts *facts) {
+    enum { SPAN = 3 };
+    int64_t cells = cells_of(c, problem, facts->shares) * facts->blocks, least = SPAN * (c->height.reach / c->height.step) + 1;
+    int64_t bands = kw_ceil_div(KW_TEAM_UNITS * target->units, cells), rows = kw_round_up(c->height.pixels / bands, tile->rows);
+    return target->units == 1 || c->flow || rows < kw_max(least, tile->rows) ? c->rows : kw_min(c->rows, rows);
+}
+
 /* As many rows as fit half of the second-level cache, and fewer where threads had no block. */
 static void cut_blocks(cut *c, const kw_direct *direct, const kw_problem *problem, const kw_target *target, const cut_facts *facts) {
     const kw_tile *tile = &direct->tile;
@@ -208,6 +219,7 @@ static void cut_blocks(cut *c, const kw_direct *direct, const kw_problem *proble
            c->rows > tile->rows) {
         c->rows = kw_round_up(c->rows / 2, tile->rows);
     }
+    c->rows = rows_of_a_team(c, tile, problem, target, facts);
     assert(c->rows % tile->rows == 0 && (c->flow || c->cols % tile->cols == 0));
 }
 
@@ -315,7 +327,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
     cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, steps, shares, blocks});
     int64_t cells = cells_of(&c, problem, shares);
-    int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units);
+    int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
 
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = shares * blocks, .packs = true};
@@ -325,7 +337,8 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->thread_bytes = copy_at + (c.in_place ? 0 : copy_bytes(&c, tile)) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
         .block = {c.rows, c.cols},
-        .parts = parts,
+        .parts = (int)parts,
+        .far = kw_tile_far(target),
         .pixel = c.pixel,
         .row = c.in_place ? c.width.source * c.pixel : row_bytes(&c),
         .slice = c.in_place ? c.height.source * c.width.source * c.pixel : slice_bytes(&c, tile),
@@ -345,7 +358,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         launch->loads = (double)(d->n * shares * blocks * steps) * (double)c.depth.products *
                         (summed_pairs(&c, &work, tile) + visits * (double)tile->vecs);
     }
-    double copies = (double)(units / (c.height.walks * c.width.walks) * kw_min(parts, target->units));
+    double copies = (double)(units / (c.height.walks * c.width.walks) * kw_tile_sharers(units, parts, target->units));
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + (c.in_place ? 0 : 2.0 * copies * (double)copy_bytes(&c, tile));
 }
 

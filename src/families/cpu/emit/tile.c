@@ -208,13 +208,23 @@ int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count) {
     return count > WAYS * (WAY / kw_gcd(WAY, pitch * distance)) / 2 ? pitch + LINE : pitch;
 }
 
-int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads) {
+int kw_tile_far(const kw_target *target) {
+    enum { PAGE = 4096, FAR = 3 };
+    kw_rates rates = kw_rates_whole(&target->rates);
+    return rates.l2 > FAR * rates.l3 ? PAGE : 0;
+}
+
+int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads, int64_t each) {
     assert(units > 0 && blocks > 0 && threads > 0);
     for (int64_t parts = 1; parts < blocks; parts++) {
         int64_t all = units * parts, idle = kw_round_up(all, threads) - all;
-        if (20 * idle <= all) {
+        if (20 * idle <= all && (threads == 1 || all >= each * threads)) {
             return parts;
         }
     }
     return blocks;
+}
+
+int64_t kw_tile_sharers(int64_t units, int64_t parts, int64_t threads) {
+    return kw_min(parts, kw_ceil_div(threads, kw_min(units, threads)));
 }

@@ -52,8 +52,13 @@ double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile);
  * cache of 8 ways of 4 KiB. */
 int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count);
 
+/* How many bytes ahead of where it multiplies a kernel asks for weights: a page, with whose end a core's own prefetching ends, where the last
+ * level of cache is so far from the core that this is waited for; 0 elsewhere, where asking takes slots of what it would save. */
+int kw_tile_far(const kw_target *target);
 /* Into how many parts the blocks of output channels of every unit are cut, so that threads are idle for at most a twentieth of the time
- * where blocks allow it. */
-int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads);
+ * where blocks allow it, and each thread has so many units (KW_TEAM_UNITS, or 1 where a part costs much). */
+int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads, int64_t each);
+/* How many threads do parts of one unit, and so have a copy of their own of what it copies. */
+int64_t kw_tile_sharers(int64_t units, int64_t parts, int64_t threads);
 
 #endif

@@ -4,6 +4,7 @@
 #include "families/cpu/reorder.h"
 
 #include "base/math.h"
+#include "config/launch/team.h"
 #include "cpu/gemm/args.h"
 #include "problem/tensors/pitch.h"
 
@@ -96,7 +97,7 @@ static void launch_planes(const kw_config *config, const kw_problem *problem, co
     int64_t chunks = kw_max(kw_ceil_div(blocks, panels), kw_min(blocks, kw_ceil_div(target->units, d->g)));
     panels = kw_ceil_div(blocks, chunks);
     chunks = kw_ceil_div(blocks, panels);
-    int64_t units = d->g * chunks, parts = kw_tile_parts(units, tiles, target->units);
+    int64_t units = d->g * chunks, parts = kw_tile_parts(units, tiles, target->units, KW_TEAM_UNITS);
 
     *result = (kw_launch){.stages = 2, .stage = {{.units = d->g * tiles, .packs = true}, {.units = units * parts}}};
     result->packed_bytes = d->g * tiles * tile.cols * pitch;
@@ -105,12 +106,13 @@ static void launch_planes(const kw_config *config, const kw_problem *problem, co
     result->thread_bytes = copies_at + panels * panel + 2 * KW_LINE;
     *kw_launch_params(result, kw_gemm_params) = (kw_gemm_params){
         .parts = parts,
+        .far = kw_tile_far(target),
         .pitch = pitch,
         .chunk_rows = panels,
         .copy_at = copies_at,
     };
 
-    double met = (double)(d->g * blocks * tiles), copies = (double)(d->g * blocks * kw_min(parts, target->units));
+    double met = (double)(d->g * blocks * tiles), copies = (double)(d->g * blocks * kw_tile_sharers(units, parts, target->units));
     result->multiply_adds = met * (double)(tile.cols * tile.vecs * steps * work.instructions);
     result->loads = met * (double)((tile.cols + tile.vecs) * steps);
     result->copied_bytes = 2.0 * (double)result->packed_bytes + 2.0 * copies * (double)panel;

@@ -1,6 +1,7 @@
 /* gemm_dot.c: matrix products of which both factors lie along the depth, as dot products, B read where it lies; kernels/cpu/dot/dot.c is
  * the kernel. For weights that are not packed beforehand and few rows, and for few columns. */
 #include "families/cpu/cpu_rules.h"
+#include "families/cpu/emit/tile.h"
 
 #include "base/math.h"
 #include "cpu/dot/args.h"
@@ -62,7 +63,7 @@ static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, 
     int64_t each = kw_ceil_div(across, parts) * columns;
     *launch = (kw_launch){.stages = 1, .stage = {{.units = d->batch * kw_ceil_div(d->n, each)}}};
     launch->thread_bytes = KW_LINE * kw_ceil_div(4 * rows * columns, KW_LINE);
-    *kw_launch_params(launch, kw_dot_params) = (kw_dot_params){.columns = each};
+    *kw_launch_params(launch, kw_dot_params) = (kw_dot_params){.columns = each, .far = kw_tile_far(target)};
 
     double tiles = (double)d->batch * (double)across * (double)down, lanes = (double)kw_config_isa(config)->lanes;
     /* Adding up the lanes of a sum takes about as many instructions as there are lanes. */

@@ -4,6 +4,7 @@
 #include "families/cpu/gemm/gemm.h"
 
 #include "base/math.h"
+#include "config/launch/team.h"
 #include "cpu/gemm/args.h"
 #include "prelude/row_groups.h"
 #include "problem/tensors/pitch.h"
@@ -41,7 +42,8 @@ static int64_t chunk_rows(const kw_product *p, const kw_config *config, const kw
     if (!band || p->copies) {
         most = kw_min(most, kw_max(cache / 2 / (pitch * tile), 1));
     }
-    int64_t chunks = kw_max(kw_ceil_div(tiles, most), kw_min(tiles, kw_ceil_div(target->units, p->batches * blocks)));
+    int64_t units = target->units > 1 ? KW_TEAM_UNITS * target->units : 1;
+    int64_t chunks = kw_max(kw_ceil_div(tiles, most), kw_min(tiles, kw_ceil_div(units, p->batches * blocks)));
     return kw_ceil_div(tiles, chunks) * tile;
 }
 
@@ -112,7 +114,9 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     int64_t cache = copies_pass_once(&p, &work, blocks) ? target->l1 : target->l2;
     cut c = cut_depth(&p, config, target, &work, steps, blocks, cache);
     int64_t rows = c.rows, pitch = c.pitch, chunks = kw_ceil_div(p.rows, rows);
-    int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units);
+    /* Where the depth is cut, each part of the columns copies the rows for itself. */
+    bool copies_again = c.deep < steps;
+    int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units, copies_again ? 1 : KW_TEAM_UNITS);
     if (p.groups) {
         units = KW_GROUP_CHUNKS_MOST(p.all_rows, p.groups, rows);
         parts = kw_max(parts, kw_min(blocks, target->units)); /* groups are unequal, parts of the columns are not */
@@ -131,6 +135,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
         .chunk_rows = rows,
         .parts = parts,
         .copy = p.copies,
+        .far = kw_tile_far(target),
         .pitch = pitch,
         .a_columns = p.a_columns,
         .b_columns = p.b_columns,
@@ -144,7 +149,8 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     launch->loads = tiles * kw_tile_step_loads(&work, &tile) * (double)(blocks * steps);
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
     if (p.copies) {
-        launch->copied_bytes += 2.0 * (double)(p.batches * p.rows * pitch * kw_min(parts, target->units));
+        int64_t copies = copies_again ? kw_min(parts, target->units) : kw_tile_sharers(units, parts, target->units);
+        launch->copied_bytes += 2.0 * (double)(p.batches * p.rows * pitch * copies);
     }
     /* Every tile of rows goes through all packed weights, a block at a time. */
     double passes = (double)(kw_ceil_div(p.rows, tile.cols) - 1);
