@@ -177,7 +177,7 @@ static int encode_image_map(kw_gpu_map *to, const kw_gpu_calls *calls, const kw_
     }
     int error = own_cuda_context(calls)->cuTensorMapEncodeIm2col(
         to, map_type(map), (unsigned)map->rank, tensor, extent, stride, low, high, (uint32_t)map->box[0], (uint32_t)map->box[1], step, 0,
-        map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
+        map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_128, 0);
     mend_small_image(to, calls, map);
     return error;
 }
@@ -197,7 +197,7 @@ static int encode_tensor_map(kw_gpu_map *to, const kw_gpu_calls *calls, const kw
         }
     }
     return own_cuda_context(calls)->cuTensorMapEncodeTiled(to, map_type(map), (unsigned)map->rank, tensor, extent, stride, box, step, 0,
-                                                           map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_256, 0);
+                                                           map->swizzle ? KW_CUDA_MAP_SWIZZLE_128 : 0, KW_CUDA_MAP_PROMOTION_L2_128, 0);
 }
 
 /* --- the table ---------------------------------------------------------------------------------------------------- */

@@ -98,7 +98,7 @@ enum {
     KW_CUDA_MAP_BFLOAT16 = 9,
     KW_CUDA_MAP_TFLOAT32 = 11,
     KW_CUDA_MAP_SWIZZLE_128 = 3,
-    KW_CUDA_MAP_PROMOTION_L2_256 = 3,
+    KW_CUDA_MAP_PROMOTION_L2_128 = 2,
 };
 
 typedef struct kw_cuda_calls {
