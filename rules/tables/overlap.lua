@@ -46,16 +46,20 @@ local border = {
     { "cooperative", "256x128x64", 5 }, { "cooperative", "256x64x64", 9 }, { "cooperative", "256x64x64", 4 }, { "pingpong", "128x128x64", 6 },
     { "pingpong", "128x64x64", 9 }, { "cooperative", "128x192x64", 5 },
 }
-local border_divided = { { "cooperative", "256x128x64", 5 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 9 } }
+local border_divided = {
+    { "cooperative", "256x128x64", 5 }, { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 9 }, { "cooperative", "256x96x64", 6 },
+    { "cooperative", "256x160x64", 4 },
+}
 local border_deep = {
     { "cooperative", "256x128x64", 5 }, { "cooperative", "256x96x64", 6 }, { "cooperative", "256x64x64", 8 }, { "cooperative", "128x192x64", 5 },
     { "cooperative", "128x128x64", 6 }, { "pingpong", "64x64x64", 9 }, { "pingpong", "128x128x64", 6 }, { "pingpong", "128x64x64", 9 },
-    { "cooperative", "128x256x64", 4 },
+    { "cooperative", "128x256x64", 4 }, { "cooperative", "256x160x64", 4 },
 }
 local border_any = {
     { "cooperative", "256x128x64", 5 }, { "cooperative", "256x96x64", 6 }, { "cooperative", "256x64x64", 8 }, { "cooperative", "128x128x64", 6 },
     { "pingpong", "128x64x64", 9 }, { "pingpong", "64x64x64", 9 }, { "cooperative", "128x192x64", 5 },
 }
+local border_any_deep = { { "cooperative", "256x96x64", 6 }, { "cooperative", "256x64x64", 8 }, { "pingpong", "64x64x64", 9 } }
 local border_any_narrow = { { "cooperative", "256x32x64", 9 } } -- forward, as `narrow`
 
 -- 1x1 filters on channels-first tensors as they are: rows are output channels.
@@ -232,7 +236,7 @@ local function convolutions(op, first, last, meets, width)
             lists[#lists + 1] = points(border_any, 0, 2, 1)
             lists[#lists + 1] = op == "conv_fwd" and points(border_any_narrow, 0, 2, 1) or {}
         elseif width ~= 4 and not weight and ndim == 3 then
-            lists[#lists + 1] = points(border_deep, 0)
+            lists[#lists + 1], lists[#lists + 2] = points(border_deep, 0), points(border_any_deep, 0, 2, 1)
         end
         local last_border = #lists
         if meets and width ~= 4 then

@@ -7,8 +7,8 @@
 typedef struct kw_igemm_params {
     KW_WORK_PARAMS
     /* With split_image=1, positions of the result's first axis that a piece of the image has; with KW_SPOTS, pixels of a spot along each axis,
-     * KW_SPOT_BITS of them from the outermost on; with spec=stride1, the first axis whose taps share their pixels, copies that bring
-     * the pixels of a tile, and the positions of one, KW_BORDER_BITS each; else, of pipe=cooperative and pingpong, 1: pixels are brought as rows of a matrix. */
+     * KW_SPOT_BITS of them from the outermost on; with spec=stride1, taps of a step, the first axis whose taps share their pixels,
+     * copies that bring the pixels of a tile, and the positions of one, KW_BORDER_BITS each; else, of pipe=cooperative and pingpong, 1: pixels are brought as rows of a matrix. */
     kw_i64 pixels;
 } kw_igemm_params;
 

@@ -9,15 +9,16 @@
  * no result are multiplied for nothing and not stored. For each tap along the axes before, which have no padding so, pixels come anew, moved by
  * the tap's offset: a border is such an outer tap and a block of channels.
  *
- * A step is a tap, tap after tap of a border; with a part of the depth it may begin at any. Backward data reads y with the filter
- * turned round. Groups as in feed.h. */
+ * A step is a tap, tap after tap of a border, or where there are 32 channels in all two of them (kw_border_joined), whose filters lie in a stage
+ * one behind the other; with a part of the depth it may begin at any. Backward data reads y with the filter turned round. Groups as in
+ * feed.h. */
 #ifndef KW_IGEMM_BORDER_H
 #define KW_IGEMM_BORDER_H
 
 #define KW_PHASES 0
 
 typedef struct kw_feed {
-    int col, tap, block, outer; /* the tile's; the step's tap of those that share pixels, block of channels, and outer tap */
+    int col, tap, block, outer; /* the tile's; the step's first tap of those that share pixels, block of channels, and outer tap */
 } kw_feed;
 
 /* --- of an axis --- */
@@ -32,7 +33,10 @@ KW_DEVICE int kw_border_low(const kw_gpu_args *a, int axis) {
 }
 
 /* The first axis whose taps share their pixels. */
-KW_DEVICE int kw_border_shared(const kw_gpu_args *a) { return (int)(a->params.pixels >> 2 * KW_BORDER_BITS); }
+KW_DEVICE int kw_border_shared(const kw_gpu_args *a) { return (int)(a->params.pixels >> 2 * KW_BORDER_BITS) & ((1 << KW_BORDER_BITS) - 1); }
+
+/* Taps of a step. */
+KW_DEVICE int kw_border_joined(const kw_gpu_args *a) { return (int)(a->params.pixels >> 3 * KW_BORDER_BITS); }
 
 KW_DEVICE int kw_border_pitch(const kw_gpu_args *a, int axis) {
     if (axis < kw_border_shared(a)) return kw_border_result(a, axis);
@@ -61,7 +65,8 @@ typedef struct kw_facts {
     int pitch[3], result[3]; /* of an axis */
     kw_u32 over_pitch[3];    /* kw_border_over: what divides by a pitch, and bits that are shifted out behind */
     int bits[3];
-    int taps, blocks, borders;     /* kw_border_taps, kw_feed_blocks; of a tile */
+    int taps, joined, steps;       /* kw_border_taps, kw_border_joined; of a border */
+    int blocks, borders;           /* kw_feed_blocks; of a tile */
     int halved;                    /* the block, if any, of which half has no channels */
     int shift[KW_BORDER_TAPS_MAX]; /* of a border's tap: bytes from a row's own position to the one that it reads */
 } kw_facts;
@@ -82,6 +87,8 @@ KW_DEVICE void kw_facts_work_out(const kw_gpu_args *a, kw_facts *facts) {
             facts->bits[axis] = bits;
         }
         facts->taps = taps;
+        facts->joined = kw_border_joined(a);
+        facts->steps = KW_CEIL(taps, facts->joined);
         facts->blocks = kw_feed_blocks(a);
         facts->borders = kw_feed_taps(a) / taps * facts->blocks;
         facts->halved = (KW_DATA ? a->k : a->c) - (facts->blocks - 1) * KW_TILE_K <= KW_TILE_K / 2 ? facts->blocks - 1 : -1;
@@ -111,15 +118,15 @@ KW_DEVICE void kw_work_phase(const kw_gpu_args *a, kw_work *work) { (void)a, (vo
 /* --- the copies --- */
 
 KW_DEVICE int kw_feed_steps(const kw_gpu_args *a, const kw_work *work) {
-    (void)work;
-    return kw_feed_taps(a) * kw_feed_blocks(a);
+    (void)a;
+    return kw_facts_of(work)->borders * kw_facts_of(work)->steps;
 }
 
 KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
-    int taps = kw_facts_of(work)->taps, blocks = kw_facts_of(work)->blocks, number = work->first ? work->first / taps : 0;
+    int steps = kw_facts_of(work)->steps, blocks = kw_facts_of(work)->blocks, number = work->first ? work->first / steps : 0;
     (void)a;
     f->col = work->col;
-    f->tap = work->first - number * taps;
+    f->tap = (work->first - number * steps) * kw_facts_of(work)->joined;
     f->outer = number ? number / blocks : 0;
     f->block = number - f->outer * blocks;
 }
@@ -161,19 +168,23 @@ KW_DEVICE void kw_border_bring(const kw_feed *f, const kw_gpu_args *a, const kw_
 
 /* A step's second operand. */
 KW_DEVICE void kw_feed_bring(const kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
-    int k = work->batch * kw_feed_k(a), tap = f->outer * kw_facts_of(work)->taps + f->tap;
+    int k = work->batch * kw_feed_k(a), tap = f->outer * kw_facts_of(work)->taps + f->tap, joined = kw_facts_of(work)->joined;
 #if KW_DATA
-    KW_UNROLL
-    for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
-        kw_tensor_load3(to + i * 128, &a->map[KW_B], bar, f->col + i, kw_feed_taps(a) - 1 - tap, k + f->block * KW_TILE_K);
+    for (int j = 0; j < joined; j++) { /* a tap that the border has not is brought and not multiplied */
+        KW_UNROLL
+        for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
+            kw_tensor_load3(to + (i + j * KW_TILE_K / 2) * 128, &a->map[KW_B], bar, f->col + i, kw_feed_taps(a) - 1 - tap - j,
+                            k + f->block * KW_TILE_K);
+    }
 #else
-    kw_tensor_load3(to, &a->map[KW_B], bar, f->block * KW_TILE_K, tap, k + f->col);
+    kw_tensor_load3(to, &a->map[KW_B], bar, joined == 1 ? f->block * KW_TILE_K : tap * (KW_TILE_K / 2), joined == 1 ? tap : 0, k + f->col);
 #endif
 }
 
 KW_DEVICE void kw_feed_next(kw_feed *f, const kw_work *work) {
-    int over = f->tap + 1 == kw_facts_of(work)->taps, last = over && f->block + 1 == kw_facts_of(work)->blocks;
-    f->tap = over ? 0 : f->tap + 1;
+    int tap = f->tap + kw_facts_of(work)->joined;
+    int over = tap >= kw_facts_of(work)->taps, last = over && f->block + 1 == kw_facts_of(work)->blocks;
+    f->tap = over ? 0 : tap;
     f->block = last ? 0 : f->block + over;
     f->outer += last;
 }

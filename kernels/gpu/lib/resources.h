@@ -106,7 +106,7 @@
 #define KW_PHASES_MAX 16       /* of strided backward data */
 #define KW_BORDER_TAPS_MAX 128 /* of KW_BORDER, that share their pixels */
 #define KW_FACTS_BYTES                                                                                                                     \
-    (KW_BORDER                                    ? 64 + 4 * KW_BORDER_TAPS_MAX                                                            \
+    (KW_BORDER                                    ? 72 + 4 * KW_BORDER_TAPS_MAX                                                            \
      : KW_OP == KW_OP_CONV_BWD_DATA && !KW_PLANES ? 40 + 52 * KW_PHASES_MAX                                                                \
                                                   : 0) /* kw_facts of gpu/igemm/border.h, backward.h */
 /* KW_BORDER: stages have the second operand alone, and what they leave is for the pixels of two borders, 128 bytes of each; so many

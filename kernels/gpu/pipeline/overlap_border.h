@@ -19,9 +19,9 @@ KW_DEVICE void kw_border_ring_next(kw_ring *r, int blocks) {
 
 /* Of a part of a tile's depth. */
 KW_DEVICE int kw_border_count(const kw_work *work) {
-    int taps = kw_facts_of(work)->taps;
+    int steps = kw_facts_of(work)->steps;
     if (work->end == work->first) return 0;
-    return work->divided ? (work->end - 1) / taps - work->first / taps + 1 : kw_facts_of(work)->borders;
+    return work->divided ? (work->end - 1) / steps - work->first / steps + 1 : kw_facts_of(work)->borders;
 }
 
 /* By one thread. */
@@ -51,17 +51,22 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
     }
 }
 
-/* Asks for the products of a step. rows: the first that the tap reads; whole: of all its channels, else of the first half; add 0: the sums begin
- * with them. */
-KW_DEVICE void kw_border_multiply(kw_sums *sums, const char *rows, const char *second, const int whole, const int add) {
-    kw_u64 a = kw_step_operand(rows, 0), b = kw_step_operand(second, KW_B_BY_ROWS);
+/* Products of a step: of all channels of a tap, of the first half, or of the first half of two taps. */
+enum { KW_BORDER_WHOLE, KW_BORDER_HALF, KW_BORDER_TWO };
+
+/* Asks for them. rows: the first that the tap reads, next: that a second tap does; add 0: the sums begin with them. */
+KW_DEVICE void kw_border_multiply(kw_sums *sums, const char *rows, const char *next, const char *second, const int form, const int add) {
+    const int half = KW_TILE_K / KW_INST_K / 2;
+    kw_u64 a = kw_step_operand(rows, 0), other = kw_step_operand(next, 0), b = kw_step_operand(second, KW_B_BY_ROWS);
     kw_wgmma_fence();
     KW_UNROLL
-    for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
+    for (int kk = 0; kk < (form == KW_BORDER_HALF ? half : 2 * half); kk++) {
         KW_UNROLL
-        for (int i = 0; i < KW_REPEAT_M && (whole || kk < KW_TILE_K / KW_INST_K / 2); i++)
-            kw_wgmma_sum(&sums->at[i], kw_step_operand_at(a, 0, i * KW_INST_M, kk), kw_step_operand_at(b, KW_B_BY_ROWS, 0, kk),
-                         add || kk > 0);
+        for (int i = 0; i < KW_REPEAT_M; i++) {
+            kw_u64 from = form == KW_BORDER_TWO && kk >= half ? kw_step_operand_at(other, 0, i * KW_INST_M, kk - half)
+                                                              : kw_step_operand_at(a, 0, i * KW_INST_M, kk);
+            kw_wgmma_sum(&sums->at[i], from, kw_step_operand_at(b, KW_B_BY_ROWS, 0, kk), add || kk > 0);
+        }
     }
     kw_wgmma_commit();
 }
@@ -72,9 +77,16 @@ KW_DEVICE void kw_border_give(char *lds, int place) {
 
 /* Where a group is in a tile. */
 typedef struct kw_border_step {
-    int tap, shift, block; /* of the filter; bytes from the tile's first row; of channels */
-    const char *rows;      /* the group's first */
+    int tap, joined, block; /* the step's first tap, and how many it has; of channels */
+    int shift, next;        /* of its taps, bytes from the tile's first row; next below 0: it has one */
+    const char *rows;       /* the group's first */
 } kw_border_step;
+
+KW_DEVICE void kw_border_step_find(kw_border_step *s, const kw_work *work) {
+    const kw_facts *facts = kw_facts_of(work);
+    s->shift = facts->shift[s->tap];
+    s->next = s->joined > 1 && s->tap + 1 < facts->taps ? facts->shift[s->tap + 1] : -1;
+}
 
 /* What is given back when a step's products are done: a stage, a place for pixels; -1: none. */
 typedef struct kw_border_gift {
@@ -85,11 +97,13 @@ typedef struct kw_border_gift {
 KW_DEVICE void kw_border_step_multiply(kw_sums *sums, char *lds, const kw_ring *at, const kw_border_step *s, int kept, int halved,
                                        const int add) {
     kw_mbar_wait(kw_full_at(lds, at->stage), kept ? 0 : at->parity);
-    const char *rows = s->rows + s->shift, *second = lds + at->stage * KW_STAGE_BYTES;
+    const char *rows = s->rows + s->shift, *next = s->rows + s->next, *second = lds + at->stage * KW_STAGE_BYTES;
     if (s->block != halved) /* not inside: a branch between products of a group makes groups of them, which are waited for */
-        kw_border_multiply(sums, rows, second, 1, add);
+        kw_border_multiply(sums, rows, rows, second, KW_BORDER_WHOLE, add);
+    else if (s->next >= 0)
+        kw_border_multiply(sums, rows, next, second, KW_BORDER_TWO, add);
     else
-        kw_border_multiply(sums, rows, second, 0, add);
+        kw_border_multiply(sums, rows, rows, second, KW_BORDER_HALF, add);
 }
 
 /* Whose rows are waited for, where a border begins. */
@@ -102,14 +116,14 @@ KW_DEVICE void kw_border_step_start(kw_border_step *s, char *lds, const kw_ring 
 KW_DEVICE kw_border_gift kw_border_step_next(kw_border_step *s, kw_ring *at, kw_ring *border, int kept, const kw_work *work, int taps,
                                              int last) {
     kw_border_gift gift = {kept ? -1 : at->stage, -1};
-    s->tap++;
-    if (s->tap == taps || last) {
+    s->tap += s->joined;
+    if (s->tap >= taps || last) {
         s->tap = 0;
         s->block = s->block + 1 == kw_facts_of(work)->blocks ? 0 : s->block + 1;
         gift.place = border->stage;
         kw_border_ring_next(border, 1);
     }
-    s->shift = kw_facts_of(work)->shift[s->tap];
+    kw_border_step_find(s, work);
     kw_ring_step(at);
     return gift;
 }
@@ -126,10 +140,11 @@ KW_DEVICE void kw_border_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, kw
     int kept = a->params.places != 0, count = work->end - work->first, taps = kw_facts_of(work)->taps, halved = kw_facts_of(work)->halved;
     kw_border_gift gifts[2] = {{-1, -1}, {-1, -1}}; /* of the steps before, the last one first */
     kw_border_step s;
-    s.block = work->first ? work->first / taps : 0; /* the border's number yet */
-    s.tap = work->first - s.block * taps;
+    s.joined = kw_facts_of(work)->joined;
+    s.block = work->first ? work->first / kw_facts_of(work)->steps : 0; /* the border's number yet */
+    s.tap = (work->first - s.block * kw_facts_of(work)->steps) * s.joined;
     if (s.block) s.block %= kw_facts_of(work)->blocks;
-    s.shift = kw_facts_of(work)->shift[s.tap];
+    kw_border_step_find(&s, work);
     if (kept) at->stage = 0;
     kw_border_step_start(&s, lds, border, first_row);
     kw_border_step_multiply(sums, lds, at, &s, kept, halved, 0);

@@ -34,13 +34,27 @@ static line line_of(const kw_problem *problem, int axis, bool shared) {
 typedef struct border {
     int shared;
     int64_t taps, outer; /* that share them; others */
+    int64_t joined;      /* taps of a step */
     int64_t positions;   /* of all images */
     int64_t boxes, box;  /* copies that bring what a tile reads, and positions of one, a multiple of 8 */
 } border;
 
+/* Channels of the depth. */
+static int64_t depth_channels(const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    return (problem->op == KW_CONV_FWD ? d->c : d->k) / d->g;
+}
+
+/* Whether a step has two taps, of half a step's channels each: backward data's filters come tap by tap, forward's lie one behind the other. */
+static bool joins_taps(const kw_mma *mma, const kw_problem *problem) {
+    enum { HALF_BYTES = KW_SLAB_ROW_BYTES / 2 };
+    int64_t channels = depth_channels(problem), bytes = kw_mma_row_bytes(mma, channels);
+    return problem->conv.g == 1 && (problem->op == KW_CONV_FWD ? bytes == HALF_BYTES : channels * mma->bytes <= HALF_BYTES);
+}
+
 static border border_of(const kw_mma *mma, const kw_problem *problem, int shared) {
     const kw_conv_dims *d = &problem->conv;
-    border b = {.shared = shared, .taps = 1, .outer = 1, .positions = d->n};
+    border b = {.shared = shared, .taps = 1, .outer = 1, .joined = joins_taps(mma, problem) ? 2 : 1, .positions = d->n};
     int64_t reach = 0, distance = 1; /* from a row's own position to the one that its last tap reads */
     for (int axis = 2; axis >= 0; axis--) {
         line l = line_of(problem, axis, axis >= shared);
@@ -80,17 +94,11 @@ static bool border_fits(const kw_mma *mma, const kw_problem *problem, int shared
     return b.boxes * b.box <= kw_mma_border_rows(mma);
 }
 
-/* Of the channels that steps have room for, those that are there: others are zeros that nobody reads. */
-static double channels_there(const kw_problem *problem) {
-    const kw_conv_dims *d = &problem->conv;
-    int64_t channels = (problem->op == KW_CONV_FWD ? d->c : d->k) / d->g;
-    return (double)channels / (double)kw_round_up(channels, KW_SLAB_ELEMENTS);
-}
-
-/* Bytes of a step. */
-static double drawn_of(const kw_mma *mma, const kw_problem *problem, const border *b) {
-    double pixels = (double)(b->boxes * b->box) / (double)b->taps;
-    return (pixels + (double)mma->tile[1]) * KW_SLAB_ROW_BYTES * channels_there(problem);
+/* What a tile draws from the second-level cache for a border: of 64 channels those that are there, as others are zeros that nobody reads. */
+static double drawn_bytes(const kw_mma *mma, const kw_problem *problem, const border *b) {
+    int64_t channels = depth_channels(problem);
+    double there = (double)channels / (double)kw_round_up(channels, KW_SLAB_ELEMENTS);
+    return (double)(b->boxes * b->box + b->taps * mma->tile[1]) * KW_SLAB_ROW_BYTES * there;
 }
 
 /* Which axes share: with more of them a step draws less, and more positions have no result. Those whose tiles are done first; shared -1: none fit. */
@@ -98,14 +106,14 @@ static border best_border(const kw_mma *mma, const kw_problem *problem) {
     const double products_cycle = 2048, drawn_cycle = 35;
     border best = {.shared = -1};
     double least = INFINITY, units = mma->arch ? (double)kw_max(1, mma->arch->typical.units) : 1;
-    double products = (double)mma->tile[0] * mma->tile[1] * mma->tile[2] / products_cycle;
+    double products = (double)mma->tile[0] * mma->tile[1] * (double)kw_min(depth_channels(problem), mma->tile[2]) / products_cycle;
     for (int shared = 3 - mma->ndim; shared < 3; shared++) {
         if (!border_fits(mma, problem, shared)) {
             continue;
         }
         border b = border_of(mma, problem, shared);
         double rounds = ceil((double)kw_ceil_div(b.positions, mma->tile[0]) / units);
-        double cycles = rounds * fmax(products, drawn_of(mma, problem, &b) / drawn_cycle);
+        double cycles = rounds * (double)b.outer * fmax((double)b.taps * products, drawn_bytes(mma, problem, &b) / drawn_cycle);
         if (cycles < least) {
             least = cycles;
             best = b;
@@ -123,14 +131,14 @@ kw_mma_grid kw_mma_border_grid(const kw_mma *mma, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     bool forward = problem->op == KW_CONV_FWD;
     const border b = best_border(mma, problem);
-    int64_t c = d->c / d->g, k = d->k / d->g, depth = forward ? c : k;
+    int64_t depth = depth_channels(problem), steps = kw_ceil_div(b.taps, b.joined); /* of a border */
     kw_mma_grid grid = {.tile_rows = kw_ceil_div(b.positions, mma->tile[0]),
-                        .tile_cols = kw_ceil_div(forward ? k : c, mma->tile[1]),
+                        .tile_cols = kw_ceil_div((forward ? d->k : d->c) / d->g, mma->tile[1]),
                         .batches = d->g,
-                        .steps = b.taps * b.outer * kw_ceil_div(depth, KW_SLAB_ELEMENTS),
+                        .steps = steps * b.outer * kw_ceil_div(depth, KW_SLAB_ELEMENTS),
                         .elements = kw_problem_elements(problem, kw_problem_result(problem))};
-    grid.drawn = drawn_of(mma, problem, &b);
-    grid.multiplied = (double)kw_round_up(depth, HALF) / (double)kw_round_up(depth, KW_SLAB_ELEMENTS);
+    grid.drawn = drawn_bytes(mma, problem, &b) / (double)steps;
+    grid.multiplied = (double)(b.taps * kw_round_up(depth, HALF)) / (double)(steps * kw_round_up(depth, KW_SLAB_ELEMENTS));
     return grid;
 }
 
@@ -161,10 +169,16 @@ void kw_mma_border_maps(const kw_mma *mma, const kw_problem *problem, kw_launch 
     map.stride[mma->ndim] = stride;
     launch->map[0] = map;
     const int64_t extent[3] = {c, taps, d->k}, strides[2] = {tap, taps * tap};
-    launch->map[1] = kw_mma_box_map(KW_W, mma->dtype, extent, strides,
-                                    (const int32_t[3]){KW_SLAB_ELEMENTS, 1, forward ? mma->tile[1] : KW_SLAB_ELEMENTS});
-    kw_launch_params(launch, kw_igemm_params)->pixels = (int64_t)b.shared << 2 * KW_BORDER_BITS | b.boxes << KW_BORDER_BITS | b.box;
+    const int32_t rows = forward ? mma->tile[1] : KW_SLAB_ELEMENTS / (int32_t)b.joined;
+    launch->map[1] = kw_mma_box_map(KW_W, mma->dtype, extent, strides, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, rows});
+    kw_launch_params(launch, kw_igemm_params)->pixels =
+        b.joined << 3 * KW_BORDER_BITS | (int64_t)b.shared << 2 * KW_BORDER_BITS | b.boxes << KW_BORDER_BITS | b.box;
     if (kw_mma_aligns(mma)) {
         kw_mma_align_operands(mma, pixels, d->k * taps, launch);
+    }
+    if (forward && b.joined > 1) { /* all taps of an output channel are one line */
+        launch->map[1].extent[0] = taps * tap / mma->bytes;
+        launch->map[1].extent[1] = 1;
+        launch->map[1].stride[0] = taps * tap;
     }
 }
