@@ -57,7 +57,7 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_dst dst, int first, int count
     kw_zero_take(&sums);
 #endif
 #if KW_W_ZERO
-    kw_x_sums_take(&sums, view, steps.wave_coord);
+    kw_x_sums_take(&sums, view, steps.wave_coord, first == 0 && kw_wave() < KW_WAVE_M * KW_WAVE_N);
 #endif
     kw_sums_store(view, dst, lds, &sums);
 }

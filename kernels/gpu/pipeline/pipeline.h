@@ -123,7 +123,8 @@ KW_DEVICE void kw_zero_take(kw_sums *sums) {
 #endif
 
 #if KW_W_ZERO
-/* The sum of (x - zx) (w - zw) is that of (x - zx) w less zw times that of x - zx, of which padding has none: there x is zx. */
+/* The sum of (x - zx) (w - zw) is that of (x - zx) w less zw times that of x - zx, of which padding has none: there x is zx, or where copies that pass
+ * no registers bring a product's operands, 0, and is not counted. */
 KW_DEVICE void kw_x_sums_multiply(kw_sums *sums, const kw_frags *f) {
     kw_frag_b ones;
     KW_UNROLL
@@ -145,8 +146,11 @@ KW_DEVICE void kw_x_sums_start(kw_sums *sums) {
     }
 }
 
-KW_DEVICE void kw_x_sums_take(kw_sums *sums, const kw_view *view, kw_wave_coord wave_coord) {
-#if KW_X_ZERO
+/* begins: of those who have a part of the depth each, the first. */
+KW_DEVICE void kw_x_sums_take(kw_sums *sums, const kw_view *view, kw_wave_coord wave_coord, int begins) {
+#if KW_X_ZERO && KW_ASYNC
+    int of_zero = begins ? KW_X_ZERO_OF(view->args) * view->depth : 0;
+#elif KW_X_ZERO
     int of_zero = KW_X_ZERO_OF(view->args) * sums->depth;
 #else
     const int of_zero = 0;

@@ -214,7 +214,7 @@ static bool async_vectors(const kw_rule_case *c) {
 static bool zero_fill(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     bool async = mma->pipe == KW_PIPE_COMP_ASYNC || mma->pipe == KW_PIPE_BASIC_ASYNC_V1;
-    return !mma->shifted || (mma->op == KW_GEMM && !mma->weights_shifted) || !async;
+    return !mma->shifted || mma->op == KW_GEMM || !async;
 }
 
 /* A row's sum is of the channels of one group. */
@@ -297,8 +297,7 @@ const kw_rule kw_mma_valid_rules[] = {
     {"streamk_split", "stream-K divides the depth itself; split_k must be 1", streamk_splits_alone},
     {"async_vectors", "pipe=comp_async and basic_async_v1 copy 4 bytes or more at a time; vec_a and vec_b must be as long", async_vectors},
     {"zero_fill",
-     "pipe=comp_async and basic_async_v1 bring zeros where the image ends, a convolution with zero_x wants the zero point there, "
-     "and so does a product with zero points of both",
+     "pipe=comp_async and basic_async_v1 bring zeros where the image ends, a convolution with zero_x wants the zero point there",
      zero_fill},
     {"zero_w_merge", "with zero points of w sums of x's channels are those of one group: merge=1", zero_w_merge},
     {"index_width", "offsets have 32 or 64 bits", index_width},

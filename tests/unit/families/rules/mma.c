@@ -251,7 +251,6 @@ static const rule_example gemm_examples[] = {
     {"bulk_plain", "gemm fp16", "layout=rrr " BULK, "sm_90", NULL},
     {"arch_bulk", "gemm fp16", BULK, "sm_80", NULL},
     {"lds", "gemm fp16", "stages=8 " BULK, "sm_90", NULL},
-    {"zero_fill", "gemm int8 epilogue=zero_x+zero_w", "vec_a=16 vec_b=16 inst_m=16 inst_n=8 pipe=comp_async stages=2", "sm_90", NULL},
     {"groups_plain", "gemm fp16 grouped=1", "pad_m=0", "gfx942", NULL},
     {"groups_plain", "gemm fp16 grouped=1", "split_k=2", "gfx942", NULL},
     {"groups_plain", "gemm fp16 grouped=1", "streamk=tree", "gfx942", NULL},
