@@ -14,6 +14,7 @@
 #define DENSE "cpu/lib/dense.h"
 #define PRODUCT "cpu/gemm/gemm.c"
 #define CONVOLUTION "cpu/direct/direct.c"
+#define CONVOLUTION_WEIGHTS "cpu/direct/direct_pack.h"
 #define GRADIENT "cpu/bwd_weight/bwd_weight.c"
 #define GRADIENT_TILE "cpu/bwd_weight/bwd_weight_amx.h"
 #define PLAYED "prelude/tiles_played.h"
@@ -114,17 +115,17 @@ static const fault faults[] = {
      .bf16_only = true},
     {.what = "none: joined groups", .file = SIZES, .text = "sizes", .other = "shapes", .joins = true},
     {.what = "between groups stand weights",
-     .file = CONVOLUTION,
+     .file = CONVOLUTION_WEIGHTS,
      .text = "kw_zero(to, run_bytes(a));",
      .other = "kw_fill(to, run_bytes(a), 0x3f3f3f3f);",
      .joins = true},
     {.what = "all groups have the first one's weights",
-     .file = CONVOLUTION,
+     .file = CONVOLUTION_WEIGHTS,
      .text = "(group * a->k * row",
      .other = "(0 * row",
      .joins = true},
     {.what = "joined groups as far apart as one",
-     .file = CONVOLUTION,
+     .file = CONVOLUTION_WEIGHTS,
      .text = "unit / blocks * joined(a) * a->k",
      .other = "unit / blocks * a->k",
      .joins = true},
@@ -162,7 +163,7 @@ static const fault faults[] = {
      .first = true,
      .bf16_only = true},
     {.what = "the columns of a filter lie as far apart as copied pixels",
-     .file = CONVOLUTION,
+     .file = CONVOLUTION_WEIGHTS,
      .text = "column++, w += a->c * KW_BYTES)",
      .other = "column++, w += a->params.pixel)",
      .first = true},
