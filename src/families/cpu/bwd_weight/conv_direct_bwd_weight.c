@@ -211,6 +211,23 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
     return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
+/* What neighbouring boxes both read is copied twice: of filters that reach far, boxes are larger, so that it is at most a quarter of all. They
+ * may leave the second level, as the vectors of a copied pixel are read by so many tiles. */
+static int64_t far_budget(const shape *s, const kw_conv_dims *d, int64_t budget, int64_t most) {
+    for (; budget < most; budget *= 2) {
+        int64_t box[4];
+        double boxes = 1;
+        choose_box(s, d, budget, box);
+        for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
+            boxes *= (double)kw_ceil_div(s->out[axis], box[axis]);
+        }
+        if (4 * boxes * box_bytes(s, d, box) <= 5 * box_bytes(s, d, s->out)) {
+            break;
+        }
+    }
+    return kw_min(budget, most);
+}
+
 /* Fewer pixels would be multiplied sooner than the sums are loaded and stored. */
 enum { PIXELS_LEAST = 128 };
 
@@ -262,6 +279,9 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile, width), box[4], boxes = 1;
     int64_t tiles = s.groups * s.taps * s.x_blocks * s.y_blocks, parts = parts_wanted(how, &s, d, tiles * tile_bytes);
     int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2);
+    if (!how->box_kib && how->copy != KW_COPY_NONE && !how->amx) {
+        budget = far_budget(&s, d, budget, kw_max(kw_min(8 * target->l2, target->l3 / 4), budget));
+    }
     double share = box_bytes(&s, d, s.out) / (double)parts;
     if (!how->box_kib && s.taps == 1 && !s.merge && !how->own && !how->amx) {
         choose_near_box(how, &s, d, width, target, box);
