@@ -86,6 +86,7 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
         "conv_bwd_weight bf16 nhwgc n1 c512 k512 i7x7 f3x3 p1x1",
         "conv_bwd_weight bf16 ndhwgc n2 g4 c128 k64 i9x31x33 f3x3x3 s1x2x2 p1x1x1",
         "conv_bwd_weight bf16 nhwgc n16 c2048 k1000 i1x1 f1x1",
+        "conv_bwd_weight bf16 nhwgc n1 c208 k48 i37x40 f3x3 p6x6 d6x6",
     };
     static const char *const configs[] = {
         BF16 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=1 merge=0 box=0",
@@ -98,7 +99,9 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
             kw_config config = parse_config(configs[c]);
             kw_launch launch = {0};
             const kw_bwd_weight_params *params = kw_launch_params_of(&launch, kw_bwd_weight_params);
-            int64_t out[3], boxes = 1, kib = kw_config_axis(&config, "box", 0), budget = kib ? kib * 1024 : target.l2;
+            /* Of filters that reach far boxes are larger than the second level. */
+            int64_t far = kw_max(kw_min(8 * target.l2, target.l3 / 4), target.l2);
+            int64_t out[3], boxes = 1, kib = kw_config_axis(&config, "box", 0), budget = kib ? kib * 1024 : far;
             config.family->launch(&config, &problem, &target, &launch);
             kw_problem_output(out, &problem);
             const int64_t extent[4] = {problem.conv.n, out[0], out[1], out[2]};
@@ -111,6 +114,9 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
             }
             if (config.axis[1] && params->box[KW_BOX_W] < extent[KW_BOX_W]) {
                 assert_int_equal(params->box[KW_BOX_W] % 2, 0);
+            }
+            if (!kib && problem.conv.dilation[1] > 1) {
+                assert_int_equal(boxes, 1);
             }
             assert_int_equal(params->copy_y_at % 64, 0);
             assert_int_equal(params->sums_at % 64, 0);
