@@ -12,7 +12,8 @@ typedef struct kw_direct_params {
     kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs. 0: no copy;
                                  pixel, row and slice are the tensor's own */
     int flow;                 /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx) */
-    int join;                 /* groups that are worked on as one (math=amx) */
+    short join;               /* groups that are worked on as one (math=amx) */
+    short slice_runs;         /* runs that a band of tiles sums before the next ones; 0: all (math=amx) */
 } kw_direct_params;
 
 KW_PARAMS_FIT(kw_direct_params);
@@ -22,5 +23,9 @@ KW_PARAMS_FIT(kw_direct_params);
 
 /* A run in the table, with the column and the row that edge=skip needs. */
 #define KW_DIRECT_RUN_BYTES 32
+
+/* Tiles of a band, and the byte of thread memory where their sums wait. */
+#define KW_DIRECT_BAND 32
+#define KW_DIRECT_BAND_AT(spill, runs) (((spill) + (runs)*KW_DIRECT_RUN_BYTES + KW_LINE - 1) / KW_LINE * KW_LINE)
 
 #endif

@@ -391,29 +391,7 @@ static void clip_runs(kw_tile_job *job, const kw_kernel_args *a, const kw_walk *
 }
 
 #if KW_MATH == 3
-/* A block's pixels and one block of result channels, by tiles that go on in the next row. job: of the block's first pixel, whose row and
- * column of the walk are rows->at and cols->at. */
-static void sum_flow(const kw_kernel_args *a, const kw_tile_job *block, const side *rows, const side *cols, const kw_run *runs,
-                     kw_i64 of_height) {
-    kw_i64 pitch = a->params.flow, pixels = (rows->count - 1) * pitch + cols->count;
-    kw_tile_job job = *block, part = *block;
-    job.rest = 1; /* sums stay in spill */
-    for (kw_i64 m = 0; m < pixels; m += KW_TILE_COLS) {
-        kw_i64 last = kw_min(m + KW_TILE_COLS, pixels) - 1;
-        job.cols = last + 1 - m;
-        job.src = block->src + m * job.src_pixel;
-        clip_runs(&job, a, &rows->walk, rows->at + m / pitch, rows->at + last / pitch, runs, of_height);
-        kw_tile(&job);
-        for (kw_i64 at = m; at <= last; at = (at / pitch + 1) * pitch) {
-            kw_i64 row = at / pitch, col = at % pitch;
-            part.cols = kw_min(last + 1 - at, cols->count - col);
-            part.spill = job.spill + (at - m) * KW_STEP_BYTES;
-            part.out = block->out + row * job.out_row + col * job.out_pixel;
-            part.at = kw_place_moved(block->at, 0, col, row);
-            if (part.cols > 0) kw_tile_part(&part);
-        }
-    }
-}
+#include "cpu/direct/direct_amx.h"
 #endif
 
 /* The columns of a walk, from the first to behind the last, of which some tap reads inside the image. */
@@ -468,16 +446,14 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
         job.w = a->packed + (b->share * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;
 #if KW_MATH == 3
-        if (flows(a)) {
-            job.rows = 1;
-            job.src = in_planes(a) ? memory + p->copy_at : src + y->at * job.src_row + x->at * job.src_pixel;
-            job.out = dst + y->at * job.out_row + x->at * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
-            job.at = kw_place_moved(
-                kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
-                k * KW_BLOCK, x->at, y->at);
-            sum_flow(a, &job, y, x, runs, of_height);
-            continue;
-        }
+        job.src = in_planes(a) ? memory + p->copy_at : src + y->at * job.src_row + x->at * job.src_pixel;
+        job.out = dst + y->at * job.out_row + x->at * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
+        job.at = kw_place_moved(
+            kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
+            k * KW_BLOCK, x->at, y->at);
+        if (p->slice_runs) job.spill = memory + KW_DIRECT_BAND_AT(KW_SPILL_BYTES, block_bytes(a) / run_bytes(a));
+        sum_tiles(a, &job, y, x, runs, of_height);
+        continue;
 #endif
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
             clip_runs(&job, a, &y->walk, r, r, runs, of_height);

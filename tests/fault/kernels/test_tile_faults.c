@@ -15,6 +15,7 @@
 #define PRODUCT "cpu/gemm/gemm.c"
 #define CONVOLUTION "cpu/direct/direct.c"
 #define CONVOLUTION_WEIGHTS "cpu/direct/direct_pack.h"
+#define CONVOLUTION_TILES "cpu/direct/direct_amx.h"
 #define GRADIENT "cpu/bwd_weight/bwd_weight.c"
 #define GRADIENT_TILE "cpu/bwd_weight/bwd_weight_amx.h"
 #define PLAYED "prelude/tiles_played.h"
@@ -27,6 +28,7 @@ typedef struct fault {
     bool gradient;                         /* a weight gradient, of several chunks a row and several boxes; bf16 alone */
     bool strided;                          /* a convolution of stride 2, whose copy has planes */
     bool first;                            /* a convolution of few channels, to which others of zeros are added */
+    bool slices;                           /* a convolution of so many channels that a band of tiles meets some runs before the next ones */
 } fault;
 
 static const fault faults[] = {
@@ -59,14 +61,14 @@ static const fault faults[] = {
      .other = "(v)*KW_VECTOR, KW_VECTOR)"},
     {.what = "none: tiles of a convolution go on in the next row", .file = SIZES, .text = "sizes", .other = "shapes", .flow = true},
     {.what = "of a tile's rows the first one's taps alone",
-     .file = CONVOLUTION,
-     .text = "rows->at + last / pitch, runs",
-     .other = "rows->at + m / pitch, runs",
+     .file = CONVOLUTION_TILES,
+     .text = "rows->at + row_last, runs",
+     .other = "rows->at + row, runs",
      .flow = true},
     {.what = "each row of a tile has the first one's results",
-     .file = CONVOLUTION,
-     .text = "job.spill + (at - m) * KW_STEP_BYTES",
-     .other = "job.spill",
+     .file = CONVOLUTION_TILES,
+     .text = "job->spill + (at - first) * KW_STEP_BYTES",
+     .other = "job->spill",
      .flow = true},
     {.what = "rows outside the image are not copied",
      .file = CONVOLUTION,
@@ -74,10 +76,21 @@ static const fault faults[] = {
      .other = "axis == 1",
      .flow = true},
     {.what = "rows follow each other without what is between them",
-     .file = CONVOLUTION,
-     .text = "kw_i64 pitch = a->params.flow,",
+     .file = CONVOLUTION_TILES,
+     .text = "kw_i64 pitch = flows(a) ? a->params.flow : cols->count,",
      .other = "kw_i64 pitch = cols->count,",
      .flow = true},
+    {.what = "none: slices of a convolution's runs", .file = SIZES, .text = "sizes", .other = "shapes", .slices = true},
+    {.what = "each slice goes on to the last run",
+     .file = CONVOLUTION_TILES,
+     .text = "end = end < begin + slice ? end : begin + slice;",
+     .other = "",
+     .slices = true},
+    {.what = "the sums of a band in one place",
+     .file = CONVOLUTION_TILES,
+     .text = "block->spill + (t - first) * KW_SPILL_BYTES",
+     .other = "block->spill",
+     .slices = true},
     {.what = "none: planes of a strided convolution", .file = SIZES, .text = "sizes", .other = "shapes", .strided = true},
     {.what = "columns of all places in one plane", .file = CONVOLUTION, .text = " + x % step[2])", .other = ")", .strided = true},
     {.what = "a plane's rows as far apart as the image's",
@@ -209,7 +222,7 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
     const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
     const char *first = "conv.direct_1st conv_fwd %s isa=avx512 math=amx tile_w=32 vecs=2 band=0";
-    bool direct = f->flow || f->joins || f->strided;
+    bool direct = f->flow || f->joins || f->strided || f->slices;
     snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
@@ -222,6 +235,8 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i17x18 f3x3 s2x2 p1x1", dtype);
     } else if (f->flow) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
+    } else if (f->slices) {
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc c119 k40 i20x20 f3x3 p1x1", dtype);
     } else if (f->first) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c5 k40 i19x19 f3x3 p1x1", dtype);
     } else if (f->gradient) {

@@ -306,6 +306,13 @@ static int64_t joined_groups(const kw_tile_work *work, int64_t groups, int64_t s
     return best;
 }
 
+/* Runs of a slice: their weights take three quarters of the first-level cache. 0: all do; or less than two, which gain less by that than their
+ * sums cost that come and go; and where sums begin by what all runs' weights say. */
+static int64_t slice_of_runs(const kw_tile_work *work, int64_t runs, int64_t run_bytes, const kw_target *target) {
+    int64_t most = target->l1 * 3 / 4 / run_bytes;
+    return work->amx && !work->head && most > 1 && most < runs && runs <= INT16_MAX ? kw_ceil_div(runs, kw_ceil_div(runs, most)) : 0;
+}
+
 void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
                       kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
@@ -333,7 +340,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->stage[0] = (kw_stage){.units = shares * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
     launch->packed_bytes = shares * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
-    int64_t copy_at = kw_round_up(KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block) + runs * KW_DIRECT_RUN_BYTES, KW_LINE);
+    int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
+    int64_t run_bytes = work.head + steps * KW_TILE_STEP_BYTES(work.block), slice = slice_of_runs(&work, runs, run_bytes, target);
+    int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs) + (slice ? KW_DIRECT_BAND * spill : 0);
     launch->thread_bytes = copy_at + (c.in_place ? 0 : copy_bytes(&c, tile)) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
         .block = {c.rows, c.cols},
@@ -344,7 +353,8 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         .slice = c.in_place ? c.height.source * c.width.source * c.pixel : slice_bytes(&c, tile),
         .copy_at = c.in_place ? 0 : copy_at,
         .flow = c.flow ? (int)row_pixels(&c) : 0,
-        .join = (int)join,
+        .join = (short)join,
+        .slice_runs = (short)slice,
     };
 
     double tap_pixels = (double)c.depth.products * summed_pairs(&c, &work, tile) / (double)(direct->merge ? d->filter[2] : 1);
