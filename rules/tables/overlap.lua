@@ -101,11 +101,8 @@ local thin = {
     },
 }
 
--- Few columns whose depth is contiguous beside many rows, and few rows beside many columns (turned).
-local tall = {
-    default = { { "cooperative", "256x16x64", 6 }, { "cooperative", "256x48x64", 5 }, { "cooperative", "256x96x64", 4 } },
-    turned = { { "cooperative", "32x256x64", 6 }, { "cooperative", "96x256x64", 5 } },
-}
+-- Few columns whose depth is contiguous beside many rows.
+local tall = { { "cooperative", "256x96x64", 4 } }
 
 -- Blocks that bring the second operand together, each a part for all: where its columns are contiguous, where its depth is, and turned.
 local shared = {
@@ -114,8 +111,18 @@ local shared = {
         { "pingpong", "128x64x64", 8, "quad" }, { "cooperative", "256x64x64", 5, "quad" },
     },
     lines = { { "cooperative", "128x64x64", 4, "quad" } },
-    turned = { { "cooperative", "64x128x64", 8, "quad" } },
 }
+
+-- Few columns beside many rows, and turned: few rows beside many columns; results leave in runs. pipeline, tile, tiles in shared memory, how the
+-- few come: once and whole, as deep as what stages leave has room for, or by blocks together; tiles in shared memory where the few are
+-- contiguous and come in pieces of 64.
+local runs = {
+    { "cooperative", "128x16x64", 8, "stationary" }, { "cooperative", "128x32x64", 7, "stationary" }, { "cooperative", "256x32x64", 4, "stationary" },
+    { "pingpong", "128x64x64", 6, "stationary" }, { "cooperative", "128x128x64", 5, "stationary" },
+    { "cooperative", "384x96x64", 3, "pair" }, { "cooperative", "384x32x64", 4, "pair", 3 }, { "pingpong", "64x32x64", 6, "pair" },
+    { "pingpong", "64x64x64", 8, "quad" },
+}
+local turned_runs = { { "cooperative", "128x64x64", 8, "quad" } }
 
 -- The depth divided among blocks of a cluster: pipeline, tile, tiles in shared memory (even with pingpong), parts of the depth. Products of
 -- either order; results leave from the registers.
@@ -124,6 +131,7 @@ local meeting = {
         { "pingpong", "16x64x64", 8, { 2 } }, { "pingpong", "32x64x64", 8, { 2 } }, { "cooperative", "32x128x64", 5, { 4 } },
         { "cooperative", "64x128x64", 8, { 2, 4 } },
     },
+    few_columns = { { "pingpong", "64x64x64", 6, { 2 } }, { "cooperative", "128x64x64", 4, { 4 } } },
     conv_bwd_weight = {
         { "cooperative", "128x256x64", 4, { 4, 8 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } }, { "cooperative", "128x64x64", 4, { 4, 8 } },
         { "pingpong", "64x64x64", 6, { 4, 8 } }, { "pingpong", "64x128x64", 8, { 4, 8 } },
@@ -182,10 +190,22 @@ local function thin_points(list, epi)
     return out
 end
 
-local function shared_points(list, epi)
-    local out = epi and thin_points(list, epi) or points(list, 0)
+local function shared_points(list)
+    local out = points(list, 0)
     for i, p in ipairs(out) do
         p.streamk = list[i][4]
+    end
+    return out
+end
+
+-- turned: rows of the result are columns of the instruction; slabs: the few are contiguous.
+local function run_points(list, turned, slabs)
+    local out = points(list)
+    for i, p in ipairs(out) do
+        p.streamk, p.stages = list[i][4], slabs and list[i][5] or p.stages
+        if turned then
+            p.tile_m, p.tile_n, p.epi = p.tile_n, p.tile_m, "turned"
+        end
     end
     return out
 end
@@ -260,13 +280,12 @@ local function products(width, meets)
         local slabs = layout == "rrr" or layout == "crr"
         lists[#lists + 1] = points(between[slabs and "slabs" or "lines"], 0)
         lists[#lists + 1] = shared_points(shared[slabs and "slabs" or "lines"])
-        lists[#lists + 1] = shared_points(shared.turned, "turned")
-        lists[#lists + 1] = slabs and {} or points(tall.default, 0)
-        lists[#lists + 1] = (layout == "rcr" or layout == "rrr") and thin_points(tall.turned, "turned") or {}
+        local few = layout == "crr" or layout == "ccr"
+        lists[#lists + 1], lists[#lists + 2] = run_points(runs, false, slabs), run_points(runs, true, few)
+        lists[#lists + 1] = run_points(turned_runs, true, few)
+        lists[#lists + 1] = slabs and {} or points(tall, 0)
         lists[#lists + 1] = meeting_points(meets and meeting.turned or meeting.few, "turned")
-        if meets then
-            lists[#lists + 1] = meeting_points(meeting.default, "default")
-        end
+        lists[#lists + 1] = meeting_points(meets and meeting.default or meeting.few_columns, "default")
         lists = narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists
         lists = wide and { points(tiles, nil, 4), points(divided.gemm, 0, 4) } or lists
         for _, list in ipairs(lists) do

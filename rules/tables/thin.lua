@@ -4,7 +4,7 @@
 local function category(p)
     if p.streamk == "cluster" then
         return "cluster"
-    elseif p.streamk == "pair" or p.streamk == "quad" then
+    elseif p.streamk == "pair" or p.streamk == "quad" or p.streamk == "stationary" then
         return "shared"
     elseif p.streamk and p.streamk ~= "off" then
         return "streamk"

@@ -5,6 +5,9 @@
 
 typedef struct kw_feed {
     int row, col, k, batch;
+#if KW_STATIONARY
+    char *second; /* where the second operand's first step lies */
+#endif
 #if KW_PITCHED
     int batch_of[2]; /* of the operands: 0 where all of the batch share one */
 #endif
@@ -46,7 +49,9 @@ KW_DEVICE void kw_feed_operand(const kw_feed *f, const kw_gpu_args *a, int which
     }
 #endif
     if (!by_rows) {
-        kw_tensor_load3(to, map, bar, f->k, row, batch);
+        KW_UNROLL
+        for (int i = 0; i < rows; i += KW_COPY_ROWS(rows))
+            kw_tensor_load3(to + i * 128, map, bar, f->k, row + i, batch);
         return;
     }
     KW_UNROLL
@@ -62,7 +67,12 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 #if KW_PITCHED
     f->batch = f->batch_of[KW_B];
 #endif
-    if (second) kw_feed_operand(f, a, KW_B, f->col, to + KW_STAGE_BYTES_A, bar);
+#if KW_STATIONARY
+    char *other = f->second + f->k / KW_TILE_K * KW_TILE_BYTES(KW_HELD_N);
+#else
+    char *other = to + KW_STAGE_BYTES_A;
+#endif
+    if (second) kw_feed_operand(f, a, KW_B, f->col, other, bar);
     f->k += KW_TILE_K;
 }
 
@@ -100,8 +110,15 @@ KW_DEVICE int kw_result_matrix(const kw_work *work) { return KW_ROW_GROUPS ? 0 :
 /* Where its rows end; columns where KW_TURNED. */
 KW_DEVICE kw_i64 kw_result_end(const kw_gpu_args *a, const kw_work *work) { return KW_ROW_GROUPS ? work->rows_end : a->gm; }
 
+/* A turned piece has rows of the result as its columns, which may end before the piece does: as many boxes as there are. */
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
+#if KW_TURNED
+    KW_UNROLL
+    for (int i = 0; i < KW_PIECE && col + i < KW_TILE_N; i += KW_TURNED_BOX(KW_TILE_N))
+        kw_tensor_store3(&a->map[2], piece + i * 128, work->row + row, work->col + col + i, kw_result_matrix(work));
+#else
     kw_tensor_store3(&a->map[2], piece, work->col + col, work->row + row, kw_result_matrix(work));
+#endif
 }
 
 KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {

@@ -102,7 +102,10 @@
 #define KW_PIECE_BYTES (KW_SLAB_ELEMENTS * KW_SLAB_ROW_BYTES)
 /* Rows of the second operand that a stage holds: where rows are contiguous they come in slabs. */
 #define KW_HELD_N (KW_B_BY_ROWS ? KW_CEIL(KW_TILE_N, KW_SLAB_ELEMENTS) * KW_SLAB_ELEMENTS : KW_TILE_N)
-#define KW_STAGES_BYTES (KW_STAGES * ((KW_BORDER ? 0 : KW_TILE_BYTES(KW_TILE_M)) + KW_TILE_BYTES(KW_HELD_N) + KW_STAGE_BARRIER_BYTES))
+/* streamk=stationary: the second operand lies in shared memory whole, for all tiles of a block; stages have the first alone. */
+#define KW_STATIONARY (KW_STREAMK == KW_STREAMK_STATIONARY)
+#define KW_STAGES_BYTES                                                                                                                    \
+    (KW_STAGES * ((KW_BORDER ? 0 : KW_TILE_BYTES(KW_TILE_M)) + (KW_STATIONARY ? 0 : KW_TILE_BYTES(KW_HELD_N)) + KW_STAGE_BARRIER_BYTES))
 #define KW_PHASES_MAX 16       /* of strided backward data */
 #define KW_BORDER_TAPS_MAX 128 /* of KW_BORDER, that share their pixels */
 #define KW_FACTS_BYTES                                                                                                                     \
@@ -115,18 +118,24 @@
 #define KW_BORDER_ROWS                                                                                                                     \
     ((KW_BLOCK_LDS - KW_STAGES_BYTES - KW_FACTS_BYTES - 2 * KW_PIECE_BYTES - 2 * KW_STAGE_BARRIER_BYTES) / (2 * 8 * KW_SLAB_ROW_BYTES) * 8)
 #define KW_BORDERS_BYTES (KW_BORDER ? 2 * (KW_BORDER_ROWS * KW_SLAB_ROW_BYTES + KW_STAGE_BARRIER_BYTES) : 0)
-#define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + KW_BORDERS_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
+/* KW_STATIONARY: steps of the second operand that what stages leave has room for, beside as many pieces of a group as a tile's columns make. */
+#define KW_STATIONARY_STEPS                                                                                                                \
+    ((KW_BLOCK_LDS - KW_STAGES_BYTES - 2 * (KW_TILE_N > KW_SLAB_ELEMENTS ? 2 : 1) * KW_PIECE_BYTES) / KW_TILE_BYTES(KW_HELD_N))
+#define KW_STATIONARY_BYTES (KW_STATIONARY ? KW_STATIONARY_STEPS * KW_TILE_BYTES(KW_HELD_N) : 0)
+#define KW_OVERLAP_BYTES(pieces) (KW_STAGES_BYTES + KW_BORDERS_BYTES + KW_STATIONARY_BYTES + 2 * (pieces)*KW_PIECE_BYTES + KW_FACTS_BYTES)
 /* Blocks of a cluster, which share a tile's depth and add their sums through each other's shared memory, where the stages were. */
 #define KW_TEAM (KW_STREAMK == KW_STREAMK_CLUSTER ? KW_SPLIT_K : 1)
 /* Blocks of a cluster that have neighbouring rows of tiles in turn and bring the second operand together, each a part of it for both. */
 #define KW_PAIR (KW_STREAMK == KW_STREAMK_PAIR ? 2 : KW_STREAMK == KW_STREAMK_QUAD ? 4 : 1)
 #define KW_BLOCK_LDS 232448 /* that a block has at most, and each of two blocks of a multiprocessor */
 #define KW_HALF_LDS 115712
-#define KW_PASSES (KW_EPI == KW_EPI_CSHUFFLE) /* results pass shared memory; else they leave from the registers */
+/* Results pass shared memory, turned ones where they are stored in runs; else they leave from the registers. */
+#define KW_PASSES (KW_EPI == KW_EPI_CSHUFFLE || KW_PASSES_TURNED)
+#define KW_PASSES_TURNED (KW_EPI == KW_EPI_TURNED && KW_VEC_C > 1)
 /* Whether the last rows of tiles, a tail, may be divided in depth alone: rows of tiles are rows of the result, one after the other. */
 #define KW_TAILS                                                                                                                           \
-    (KW_OVERLAP && KW_PASSES && KW_SPLIT_K == 0 && KW_PAIR == 1 && !KW_PLANES && !KW_BORDER && KW_OP != KW_OP_CONV_BWD_WEIGHT &&           \
-     !(KW_VEC_A == 1 && KW_OP == KW_OP_CONV_BWD_DATA))
+    (KW_OVERLAP && KW_EPI == KW_EPI_CSHUFFLE && KW_SPLIT_K == 0 && KW_PAIR == 1 && !KW_PLANES && !KW_BORDER &&                             \
+     KW_OP != KW_OP_CONV_BWD_WEIGHT && !(KW_VEC_A == 1 && KW_OP == KW_OP_CONV_BWD_DATA))
 #define KW_BLOCKS_HELD (KW_OVERLAP_BYTES(KW_PASSES) <= KW_HALF_LDS ? 2 : 1)
 #define KW_PIECES (!KW_PASSES ? 0 : KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)
 #define KW_BRING_REGISTERS (KW_BLOCKS_HELD == 2 ? 24 : 40) /* of a thread that brings tiles */

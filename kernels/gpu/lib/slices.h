@@ -23,7 +23,7 @@ KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {
     (void)a;
     return 0;
 }
-#elif KW_STREAMK == KW_STREAMK_OFF || KW_PAIR > 1
+#elif KW_STREAMK == KW_STREAMK_OFF || KW_PAIR > 1 || KW_STATIONARY
 
 /* Whether sums may go to the workspace, and whether they always do, is known here but for split_k=0. */
 KW_DEVICE int kw_to_workspace(const kw_gpu_args *a) {

@@ -10,6 +10,8 @@
  * that multiply it are done. Who waits for a phase must have seen the one before, or it would take that one for its own: with pingpong a
  * group therefore begins its tile only when the other has seen the last step of the tile before (KW_TURN_BARRIER).
  *
+ * With streamk=stationary the second operand of a tile's steps lies in shared memory whole: copies of a block's first tile bring both operands, of
+ * others the first alone.
  * With streamk=cluster a block has one tile, and of that a part of the depth; gpu/pipeline/cluster.h says how the parts meet.
  *
  * A stage has the rows of the first operand, then those of the second, as gpu/wgmma.h wants them: 128 bytes of a row together, or where
@@ -49,7 +51,7 @@ KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage
 /* Where few steps make a tile, as in 1x1 layers, the second operand would be half or more of what all tiles draw from the second-level cache, and
  * always the same: a.params.places says that it stays. Then blocks go down a column of tiles, step s of each tile has the places s, s + steps, ...,
  * and after the first round copies bring the first operand alone. */
-#define KW_KEEPS (KW_OP != KW_OP_CONV_BWD_WEIGHT && KW_TEAM == 1 && KW_PAIR == 1 && !KW_ROW_GROUPS && !KW_PLANES)
+#define KW_KEEPS (KW_OP != KW_OP_CONV_BWD_WEIGHT && KW_TEAM == 1 && KW_PAIR == 1 && !KW_STATIONARY && !KW_ROW_GROUPS && !KW_PLANES)
 KW_DEVICE int kw_places(const kw_gpu_args *a) { return KW_KEEPS && a->params.places ? (int)a->params.places : KW_STAGES; }
 
 /* Bands of tile rows, column by column in a band, so that blocks that run at the same time share few rows and few columns. A division takes
@@ -194,14 +196,18 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
     int second = 1;
     for (int unit = (int)kw_block(); kw_work_start(&work, a, lds, unit); unit += (int)kw_blocks()) {
         kw_feed_start(&feed, a, &work);
+#if KW_STATIONARY
+        feed.second = lds + KW_STATIONARY_AT;
+#endif
         for (int step = work.first; step < work.end; step++) {
             char *full = kw_full_at(lds, at.stage);
             kw_mbar_wait(kw_empty_at(lds, at.stage), at.parity ^ 1);
-            kw_mbar_expect(full, second ? KW_STAGE_BYTES : KW_STAGE_BYTES_A);
+            kw_mbar_expect(full, KW_STAGE_BYTES_A + (second ? KW_TILE_BYTES(KW_HELD_N) : 0));
             kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, full, second);
             kw_ring_next(&at, 1, places);
             if (fresh && --fresh == 0) second = 0;
         }
+        if (KW_STATIONARY) second = 0;
     }
 }
 #endif
@@ -268,9 +274,11 @@ KW_DEVICE kw_u64 kw_step_operand_at(kw_u64 operand, int by_rows, int row, int kk
     return operand + (kw_u64)((row * 128 + kk * KW_INST_K * (by_rows ? 128 : KW_BYTES)) >> 4);
 }
 
-/* Asks for the products of a step. add false: the sums begin with them. */
-KW_DEVICE void kw_step_multiply(kw_sums *sums, const char *stage, int first_row, int add) {
-    kw_u64 a = kw_step_operand(stage + first_row * 128, KW_A_BY_ROWS), b = kw_step_operand(stage + KW_STAGE_BYTES_A, KW_B_BY_ROWS);
+/* Asks for the products of a tile's step, which lies in a stage. add false: the sums begin with them. */
+KW_DEVICE void kw_step_multiply(kw_sums *sums, const char *lds, int in_stage, int step, int first_row, int add) {
+    const char *stage = lds + in_stage * KW_STAGE_BYTES,
+               *second = KW_STATIONARY ? lds + KW_STATIONARY_AT + step * KW_TILE_BYTES(KW_HELD_N) : stage + KW_STAGE_BYTES_A;
+    kw_u64 a = kw_step_operand(stage + first_row * 128, KW_A_BY_ROWS), b = kw_step_operand(second, KW_B_BY_ROWS);
     kw_wgmma_fence();
     KW_UNROLL
     for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
@@ -291,7 +299,7 @@ KW_DEVICE void kw_stage_give(char *lds, int stage) {
 #endif
 }
 
-/* Named barriers: 1 and 2 of a group alone, 3 and 4 for a group's turn. */
+/* Named barriers: 1 and 2 of a group alone, 3 and 4 for a group's turn */
 #define KW_GROUP_BARRIER(group) (1 + (group))
 #define KW_TURN_BARRIER(group) (3 + (group))
 
@@ -310,7 +318,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
                                 const kw_work *work) {
     int before = at->stage;
     kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
-    kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 0);
+    kw_step_multiply(sums, lds, at->stage, 0, first_row, 0);
 #if KW_ASKS_LATE
     kw_wave_barrier(); /* the compiler would ask for them before it multiplies */
     kw_sums_ahead(sums, a, work, first_row);
@@ -318,7 +326,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
     kw_ring_next(at, KW_OWN_STEPS, kw_places(a));
     for (int step = 1; step < count; step++) {
         kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
-        kw_step_multiply(sums, lds + at->stage * KW_STAGE_BYTES, first_row, 1);
+        kw_step_multiply(sums, lds, at->stage, step, first_row, 1);
         kw_wgmma_wait(1);
         kw_stage_give(lds, before);
         before = at->stage;
@@ -347,7 +355,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
     for (int step = 0; step < count; step++) {
         kw_sums own;
         kw_mbar_wait(kw_full_at(lds, at->stage), at->parity);
-        kw_step_multiply(&own, lds + at->stage * KW_STAGE_BYTES, first_row, 0);
+        kw_step_multiply(&own, lds, at->stage, step, first_row, 0);
         if (KW_PINGPONG && more && step + 1 == count) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
         kw_wgmma_wait(0);
         kw_stage_give(lds, at->stage);

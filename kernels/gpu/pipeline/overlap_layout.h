@@ -12,13 +12,14 @@ enum { KW_MULTIPLY_THREADS = KW_MULTIPLY_WAVES * KW_WAVE };
 enum { KW_THREADS = KW_BLOCK_WAVES * KW_WAVE };
 enum { KW_GROUP_THREADS = KW_GROUP_WAVES * KW_WAVE };
 
-/* --- shared memory: stages, borders (KW_BORDER), pieces of the result that are on their way, barriers --- */
+/* --- shared memory: stages, borders (KW_BORDER), the whole second operand (KW_STATIONARY), pieces of the result that are on their way, barriers --- */
 
 enum { KW_STAGE_BYTES_A = KW_BORDER ? 0 : KW_TILE_BYTES(KW_TILE_M) };
-enum { KW_STAGE_BYTES = KW_STAGE_BYTES_A + KW_TILE_BYTES(KW_HELD_N) };
+enum { KW_STAGE_BYTES = KW_STAGE_BYTES_A + (KW_STATIONARY ? 0 : KW_TILE_BYTES(KW_HELD_N)) };
 enum { KW_PIECE = KW_SLAB_ELEMENTS }; /* rows and columns of the result that leave together */
 enum { KW_BORDERS_AT = KW_STAGES * KW_STAGE_BYTES };
-enum { KW_PIECES_AT = KW_BORDERS_AT + KW_BORDERS * KW_BORDER_ROWS * KW_SLAB_ROW_BYTES };
+enum { KW_STATIONARY_AT = KW_BORDERS_AT + KW_BORDERS * KW_BORDER_ROWS * KW_SLAB_ROW_BYTES };
+enum { KW_PIECES_AT = KW_STATIONARY_AT + KW_STATIONARY_BYTES };
 enum { KW_BARRIERS_AT = KW_PIECES_AT + 2 * KW_PIECES * KW_PIECE_BYTES };
 enum { KW_FACTS_AT = KW_BARRIERS_AT + (KW_STAGES + KW_BORDERS) * KW_STAGE_BARRIER_BYTES };
 enum { KW_LDS_BYTES = KW_OVERLAP_BYTES(KW_PIECES) };

@@ -192,7 +192,7 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
 #endif
 
 /* Tiles whose columns are no whole pieces: what their last piece has behind them is the next tile's. */
-#define KW_PART_PIECE (KW_TILE_N % KW_SLAB_ELEMENTS != 0)
+#define KW_PART_PIECE (KW_TILE_N % KW_SLAB_ELEMENTS != 0 && !KW_TURNED)
 
 #if (KW_ROW_GROUPS || KW_PART_PIECE) && !KW_ALIGNS
 /* Those of its rows that are the group's, and of its columns that are the tile's, 16 bytes of a row at a time. */
@@ -397,7 +397,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
             else
                 kw_wave_barrier();
 #endif
-            if (KW_STORES_FIRST && rows)
+            if (KW_TURNED || (KW_STORES_FIRST && rows))
                 kw_piece_fill(piece, &sums->at[i], col, 1);
             else
                 kw_piece_fill(piece, &sums->at[i], col, 0);

@@ -97,6 +97,12 @@ static bool permits_fast_accum(const kw_rule_case *c) {
     return !fast || c->problem->fpmath == KW_FPMATH_FAST_ACCUM;
 }
 
+static bool second_stays(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    kw_mma_grid grid = gemm_grid(mma, c->problem);
+    return !kw_mma_is_stationary(mma) || (grid.batches == 1 && grid.tile_cols == 1 && grid.steps <= kw_mma_stationary_steps(mma));
+}
+
 static const kw_rule gemm_mma_fits_rules[] = {
     KW_MMA_PERMITS_RULE,
     {"permits_fast_accum",
@@ -109,6 +115,10 @@ static const kw_rule gemm_mma_fits_rules[] = {
      gemm_vectors_divide},
     {"index_reaches", "index=32 reaches matrices of 2 GiB and 2^30 elements, index=64 any", gemm_index_reaches},
     {"bulk_reaches", "bulk copies and stores take steps below 2^40 bytes from line to line and from matrix to matrix", gemm_bulk_reaches},
+    {"second_stays",
+     "with streamk=stationary a tile has all columns of the one product (with epi=turned all its rows), and shared memory their whole "
+     "depth",
+     second_stays},
     {"tiles_counted", KW_TILES_COUNTED_WHY, gemm_tiles_counted},
     {0},
 };
@@ -158,7 +168,7 @@ static void describe_gemm_operands(const kw_mma *mma, const kw_problem *problem,
 
 /* Lines of an operand of the text that a copy brings: rows, or the depths of a step; of the second, a block's part. */
 static int32_t box_lines(const kw_mma *mma, int which, bool by_rows) {
-    int32_t lines = by_rows ? mma->tile[2] : mma->tile[which];
+    int32_t lines = by_rows ? mma->tile[2] : KW_COPY_ROWS(mma->tile[which]);
     return which == 1 ? lines / kw_mma_pair(mma) : lines;
 }
 
@@ -167,8 +177,9 @@ static void describe_overlapped(const kw_mma *mma, const kw_problem *problem, kw
     kw_matrix y = kw_problem_matrix(problem, KW_Y);
     int64_t bytes = (int64_t)kw_dtype_size(mma->output);
     const int64_t extent[3] = {y.length, y.lines, y.batch}, stride[2] = {y.line_step * bytes, map_batch_step(&y) * bytes};
-    const int32_t box[3] = {KW_SLAB_ELEMENTS, KW_SLAB_ELEMENTS, 1}; /* KW_PIECE of kernels/gpu/pipeline/overlap_layout.h */
     int turned = mma->epi == KW_EPI_TURNED;
+    const int32_t box[3] = {KW_SLAB_ELEMENTS, turned ? KW_TURNED_BOX(mma->tile[1]) : KW_SLAB_ELEMENTS,
+                            1}; /* KW_PIECE of overlap_layout.h */
     launch->map[turned] = operand_map(mma, problem, KW_X, box_lines(mma, turned, KW_GEMM_A_BY_ROWS(mma->layout)));
     launch->map[1 - turned] = operand_map(mma, problem, KW_W, box_lines(mma, 1 - turned, KW_GEMM_B_BY_ROWS(mma->layout)));
     if (kw_mma_aligns(mma)) {
@@ -180,11 +191,21 @@ static void describe_overlapped(const kw_mma *mma, const kw_problem *problem, kw
     }
 }
 
+/* Blocks that begin before the launch before has ended begin where there is room, in another order each time. Of a thin product the second-level
+ * cache's half that is near a multiprocessor has much of what it reads in the next launch too, if it reads the same then: that is worth more than a
+ * beginning is, of some microsecond, where the operands are large (docs/results/2026-11-27/nvidia-products.md). */
+static bool begins_early(const kw_mma *mma, const kw_problem *problem) {
+    enum { LARGE = 40000000 };
+    bool thin = kw_mma_pair(mma) > 1 || kw_mma_is_stationary(mma);
+    return !thin || kw_problem_bytes(problem) < LARGE;
+}
+
 static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_mma mma = kw_mma_read(config, target);
     kw_mma_grid grid = gemm_grid(&mma, problem);
     kw_mma_launch(&mma, &grid, target, launch);
     launch->joined = config->wants.joined;
+    launch->early[0] = launch->early[0] && begins_early(&mma, problem);
     if (mma.preshuffle) {
         pack_first(&mma, &grid, kw_max(1, target->lanes), launch);
     }

@@ -33,7 +33,9 @@
     X(SPEC_STRIDE1, "stride1")
 #define KW_STREAMKS(X)                                                                                                                     \
     X(STREAMK_OFF, "off")                                                                                                                  \
-    X(STREAMK_TREE, "tree") X(STREAMK_LINEAR, "linear") X(STREAMK_CLUSTER, "cluster") X(STREAMK_PAIR, "pair") X(STREAMK_QUAD, "quad")
+    X(STREAMK_TREE, "tree")                                                                                                                \
+    X(STREAMK_LINEAR, "linear")                                                                                                            \
+    X(STREAMK_CLUSTER, "cluster") X(STREAMK_PAIR, "pair") X(STREAMK_QUAD, "quad") X(STREAMK_STATIONARY, "stationary")
 
 #define KW_LAYOUTS(X) X(LAYOUT_RCR, "rcr") X(LAYOUT_RRR, "rrr") X(LAYOUT_CRR, "crr") X(LAYOUT_CCR, "ccr")
 
@@ -85,8 +87,8 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(spec, KW_WORDS_OF(KW_SPECS), 0, 0, "filters that the text is cut down to")                                                           \
     X(streamk, KW_WORDS_OF(KW_STREAMKS), 0, 0,                                                                                             \
       "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order; cluster: split_k blocks share a "      \
-      "tile's "                                                                                                                            \
-      "depth and add their sums through each other's shared memory")                                                                       \
+      "tile's depth and add their sums through each other's shared memory; pair, quad: blocks bring the second operand together; "         \
+      "stationary: a block brings it once, whole")                                                                                         \
     X(persistent, NULL, 0, 1, "as many blocks as the device holds at once; each takes tile after tile")                                    \
     X(split_k, NULL, 0, 128, "parts that the depth is cut into, each with its own blocks; 0: as many as fill the device")                  \
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
@@ -104,8 +106,8 @@ _Static_assert((int)KW_LAYOUT_RCR == KW_RCR && (int)KW_LAYOUT_RRR == KW_RRR && (
     X(split_k, NULL, 0, 128, "parts that the depth is cut into, each with its own blocks; 0: as many as fill the device")                  \
     X(streamk, KW_WORDS_OF(KW_STREAMKS), 0, 0,                                                                                             \
       "blocks share all steps of all tiles evenly; partial tiles are added in tree or linear order; cluster: split_k blocks share a "      \
-      "tile's "                                                                                                                            \
-      "depth and add their sums through each other's shared memory")                                                                       \
+      "tile's depth and add their sums through each other's shared memory; pair, quad: blocks bring the second operand together; "         \
+      "stationary: a block brings it once, whole")                                                                                         \
     X(index, NULL, 32, 64, "bits of an offset inside a tensor")
 
 /* A config of either family, read. Triples are m, n, k of a product, or the operands a, b and the result c. What a family has no axis for
@@ -158,6 +160,11 @@ bool kw_mma_overlaps(const kw_mma *mma);
 int32_t kw_mma_cluster(const kw_mma *mma);
 /* Blocks that bring the second operand together (streamk=pair, quad); 1: each its own. */
 int32_t kw_mma_pair(const kw_mma *mma);
+/* Whether a block brings the second operand whole before its first tile (streamk=stationary), and of how many steps there is room for it. */
+bool kw_mma_is_stationary(const kw_mma *mma);
+int64_t kw_mma_stationary_steps(const kw_mma *mma);
+/* With kw_mma_overlaps(), whether results leave through shared memory; else from the registers. */
+bool kw_mma_passes(const kw_mma *mma);
 /* Whether a tile has the last columns of its result in a piece that is not full, which threads store where a tile stands beside it. */
 bool kw_mma_cuts_piece(const kw_mma *mma);
 /* Whether blocks take an equal share of all steps each: streamk=tree or linear. */

@@ -101,8 +101,8 @@ static division division_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t 
 /* Whether a tile's second operand stays in a block's stages, and in how many: where blocks have several tiles of one column each, in hardly
  * more rounds than before, and the steps of a tile fit. blocks: becomes as many as columns have alike. */
 static int64_t places_kept(const kw_mma *mma, const kw_mma_grid *grid, int64_t *blocks) {
-    bool able = kw_mma_overlaps(mma) && mma->persistent && kw_mma_pair(mma) == 1 && mma->op != KW_CONV_BWD_WEIGHT && !kw_mma_planes(mma) &&
-                !mma->row_groups;
+    bool able = kw_mma_overlaps(mma) && mma->persistent && kw_mma_pair(mma) == 1 && !kw_mma_is_stationary(mma) &&
+                mma->op != KW_CONV_BWD_WEIGHT && !kw_mma_planes(mma) && !mma->row_groups;
     if (!able || grid->batches != 1 || grid->uneven || grid->steps < 1 || grid->steps > mma->stages || *blocks < grid->tile_cols) {
         return 0;
     }
@@ -237,6 +237,10 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
         bool stays = kw_launch_params_of(launch, kw_work_params)->places > 0;
         launch->drawn_bytes =
             (double)(tiles * grid->steps) * (grid->drawn - (stays ? (double)(mma->tile[1] * mma->tile[2] * mma->bytes) : 0));
+    }
+    if (kw_mma_is_stationary(mma)) {
+        int64_t lines = tiles * mma->tile[0] + launch->stage[0].units * mma->tile[1];
+        launch->drawn_bytes = (double)(lines * grid->steps * mma->tile[2] * mma->bytes);
     }
     count_copies(mma, (double)(tiles * grid->steps), launch);
 }

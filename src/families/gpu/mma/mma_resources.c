@@ -28,6 +28,7 @@
 #define KW_INST_K mma->inst[2]
 #define KW_PIPE mma->pipe
 #define KW_VEC_A mma->vec[0]
+#define KW_VEC_C mma->vec[2]
 #define KW_SCHED mma->sched
 #define KW_SPLIT_K mma->split_k
 #define KW_STAGES mma->stages
@@ -84,9 +85,21 @@ bool kw_mma_aligns(const kw_mma *mma) {
     return KW_ALIGNS;
 }
 
+bool kw_mma_passes(const kw_mma *mma) {
+    return KW_PASSES;
+}
+
+bool kw_mma_is_stationary(const kw_mma *mma) {
+    return KW_STATIONARY;
+}
+
+int64_t kw_mma_stationary_steps(const kw_mma *mma) {
+    return KW_STATIONARY_STEPS;
+}
+
 bool kw_mma_stores_boxes(const kw_mma *mma) {
     bool joined = mma->merge > 1 && mma->op == KW_CONV_BWD_WEIGHT; /* what is between groups has no place */
-    return kw_mma_overlaps(mma) && mma->epi == KW_EPI_CSHUFFLE && !kw_mma_aligns(mma) && !joined && kw_dtype_size(mma->output) == 2;
+    return kw_mma_overlaps(mma) && kw_mma_passes(mma) && !kw_mma_aligns(mma) && !joined && kw_dtype_size(mma->output) == 2;
 }
 
 bool kw_mma_has_spots(const kw_mma *mma) {
@@ -193,7 +206,7 @@ kw_resource_estimate kw_mma_estimate_resources(const kw_config *config, const kw
     kw_mma of = kw_mma_read(config, NULL), *mma = &of;
     double lanes = (double)kw_max(1, target->lanes), tile = (double)kw_mma_tile_bytes(mma);
     kw_resource_estimate r = {.sums = (double)(KW_TILE_M * KW_TILE_N) / (KW_WAVE_M * KW_WAVE_N * lanes),
-                              .shared_bytes = KW_BORDER ? (double)kw_mma_stages_bytes(mma) : tile * KW_STAGES};
+                              .shared_bytes = KW_BORDER || KW_STATIONARY ? (double)kw_mma_stages_bytes(mma) : tile * KW_STAGES};
     double rows = (double)KW_TILE_M / KW_WAVE_M + (double)KW_TILE_N / KW_WAVE_N, fragments = rows * KW_INST_K * mma->bytes / lanes;
     r.registers = r.sums + tile / WORD / threads + fragments / WORD + ADDRESSES;
     if (target->registers > 0 && r.registers > (double)target->registers) {

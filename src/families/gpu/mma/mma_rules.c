@@ -97,9 +97,11 @@ static bool overlap_operands(const kw_rule_case *c) {
     bool narrow = mma->dtype == KW_FP8 || mma->dtype == KW_BF8, rows = mma->op == KW_GEMM && mma->layout == KW_RCR;
     bool tf32 = mma->dtype == KW_FP32 && (rows || (mma->op == KW_CONV_FWD && !kw_mma_planes(mma)));
     bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16 || (narrow && rows) || tf32;
-    bool passes = mma->epi == KW_EPI_CSHUFFLE, any = passes && mma->bytes == 2 && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
+    bool passes = kw_mma_passes(mma),
+         any = mma->epi == KW_EPI_CSHUFFLE && mma->bytes == 2 && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
     bool runs = any || (mma->vec[0] == run && mma->vec[1] == run && mma->vec[2] == (passes ? result : 1));
-    return !kw_mma_overlaps(mma) || (types && runs && mma->tile[2] * mma->bytes == KW_SLAB_ROW_BYTES && mma->tile[0] <= KW_BOX_ROWS);
+    return !kw_mma_overlaps(mma) ||
+           (types && runs && mma->tile[2] * mma->bytes == KW_SLAB_ROW_BYTES && mma->tile[0] <= (mma->op == KW_GEMM ? 2 : 1) * KW_BOX_ROWS);
 }
 
 /* Eight waves multiply, each four of them all columns of their rows. */
@@ -116,9 +118,16 @@ static bool pair_blocks(const kw_rule_case *c) {
     return blocks == 1 || (kw_mma_overlaps(mma) && mma->op == KW_GEMM && mma->vec[0] > 1 && mma->tile[1] % (8 * blocks) == 0);
 }
 
+/* Two tiles of the first operand at least are on their way, and a step of the second has room. */
+static bool stationary_plain(const kw_rule_case *c) {
+    const kw_mma *mma = c->decoded;
+    bool plain = kw_mma_overlaps(mma) && mma->op == KW_GEMM && mma->bytes == 2 && mma->vec[0] > 1 && mma->split_k == 1 && !mma->row_groups;
+    return !kw_mma_is_stationary(mma) || (plain && kw_mma_passes(mma) && kw_mma_stationary_steps(mma) >= 1);
+}
+
 static bool overlap_blocks(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    bool stays = mma->persistent && (mma->streamk == KW_STREAMK_OFF || kw_mma_pair(mma) > 1),
+    bool stays = mma->persistent && (mma->streamk == KW_STREAMK_OFF || kw_mma_pair(mma) > 1 || kw_mma_is_stationary(mma)),
          meets = !mma->persistent && mma->streamk == KW_STREAMK_CLUSTER;
     return !kw_mma_overlaps(mma) || ((stays || meets) && mma->sched == KW_SCHED_INTRAWAVE && !mma->preshuffle);
 }
@@ -129,7 +138,7 @@ static bool cluster_blocks(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     int32_t blocks = kw_mma_cluster(mma);
     bool count = blocks == 2 || blocks == 4 || blocks == 8;
-    bool plain = kw_mma_overlaps(mma) && mma->epi != KW_EPI_CSHUFFLE && mma->vec[0] > 1 && mma->spec == KW_SPEC_DEFAULT;
+    bool plain = kw_mma_overlaps(mma) && !kw_mma_passes(mma) && mma->vec[0] > 1 && mma->spec == KW_SPEC_DEFAULT;
     return mma->streamk != KW_STREAMK_CLUSTER ||
            (count && plain && mma->tile[1] % (8 * blocks) == 0 && (mma->pipe != KW_PIPE_PINGPONG || mma->stages % 2 == 0));
 }
@@ -143,15 +152,16 @@ static bool cluster_shares(const kw_rule_case *c) {
     return mma->streamk != KW_STREAMK_CLUSTER || (sums <= kw_mma_tile_bytes(mma) * mma->stages && run);
 }
 
-/* From the registers: products whose second operand's columns are few. Where these are contiguous, 64 lie together. */
+/* From the registers: products whose second operand's columns are few. Where these are contiguous, 64 lie together. Turned runs: no part of the
+ * depth, nor a group's last rows, leaves so. */
 static bool overlap_results(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     bool turned = mma->epi == KW_EPI_TURNED, padded = mma->pad[0] && mma->pad[1] && mma->pad[2];
     if (!kw_mma_overlaps(mma)) {
         return !turned;
     }
-    if (mma->epi == KW_EPI_CSHUFFLE) {
-        return true;
+    if (kw_mma_passes(mma)) {
+        return !turned || (mma->op == KW_GEMM && padded && mma->bytes == 2 && mma->split_k == 1 && !mma->row_groups);
     }
     bool by_rows = turned ? KW_GEMM_A_BY_ROWS(mma->layout) : KW_GEMM_B_BY_ROWS(mma->layout);
     bool gemm = mma->op == KW_GEMM && padded && (!by_rows || mma->tile[1] % KW_SLAB_ELEMENTS == 0);
@@ -163,8 +173,9 @@ static bool overlap_results(const kw_rule_case *c) {
 static bool overlap_epilogue(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     bool mended = kw_mma_has_spots(mma), shares = mma->op != KW_GEMM && mma->streamk == KW_STREAMK_CLUSTER;
+    bool turned = mma->epi == KW_EPI_TURNED && kw_mma_passes(mma);  /* pieces whose rows are columns */
     bool between = mma->op == KW_CONV_BWD_WEIGHT && mma->merge > 1; /* sums between groups, which have no place in other tensors */
-    return !mma->fused || !kw_mma_overlaps(mma) || !(mended || shares || between || kw_mma_cuts_piece(mma));
+    return !mma->fused || !kw_mma_overlaps(mma) || !(mended || shares || between || turned || kw_mma_cuts_piece(mma));
 }
 
 static bool compv6_is_deep(const kw_rule_case *c) {
@@ -249,14 +260,17 @@ const kw_rule kw_mma_valid_rules[] = {
     {"overlap_operands",
      "pipe=cooperative and pingpong are for bf16 or fp16, for fp8 or bf8 in products of layout=rcr, and for fp32 (as tf32) in these and in "
      "conv_fwd with spec=default; a step is 128 bytes deep, tile_m "
-     "at most 256, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size; without epi=cshuffle vec_c is 1",
+     "at most 256, of gemm 512, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size; with epi=default vec_c is "
+     "1, "
+     "with epi=turned 1 or 8",
      overlap_operands},
     {"overlap_waves",
      "pipe=cooperative has 8x1x1 waves on a tile, pingpong twice 4x1x1 (wave_groups=2); their instruction has all columns: inst_n is "
      "tile_n",
      overlap_waves},
     {"overlap_blocks",
-     "with pipe=cooperative and pingpong blocks stay (persistent=1, streamk=off) or meet in clusters (persistent=0, streamk=cluster); "
+     "with pipe=cooperative and pingpong blocks stay (persistent=1, streamk=off, pair, quad or stationary) or meet in clusters "
+     "(persistent=0, streamk=cluster); "
      "sched=intrawave, preshuffle=0",
      overlap_blocks},
     {"pair_blocks",
@@ -264,6 +278,11 @@ const kw_rule kw_mma_valid_rules[] = {
      "the "
      "columns of the instruction",
      pair_blocks},
+    {"stationary_plain",
+     "streamk=stationary is for gemm of bf16 and fp16 with pipe=cooperative and pingpong, runs of 16 bytes, results through shared memory "
+     "and "
+     "split_k=1, not for grouped products; a step of the second operand needs room beside the stages",
+     stationary_plain},
     {"cluster_blocks",
      "streamk=cluster is for pipe=cooperative and pingpong with results from the registers (epi=default or turned), runs of 16 bytes and "
      "spec=default; "
@@ -276,13 +295,14 @@ const kw_rule kw_mma_valid_rules[] = {
      cluster_shares},
     {"overlap_results",
      "epi=turned is for pipe=cooperative and pingpong; it and epi=default are there for GEMM of bf16 and fp16 with pad_m=pad_n=pad_k=1, "
-     "with fewer than 64 columns of an instruction where the depth of the operand that has them is contiguous; epi=default also for "
-     "convolutions with streamk=cluster",
+     "with vec_c=1 and fewer than 64 columns of an instruction where the depth of the operand that has them is contiguous; epi=default "
+     "also "
+     "for convolutions with streamk=cluster; epi=turned with vec_c=8 has split_k=1 and no grouped products",
      overlap_results},
     {"overlap_epilogue",
      "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 and spec=stride1 have any; with "
-     "streamk=cluster "
-     "convolutions have none, nor have conv_bwd_weight of merged groups and tiles whose columns are no multiple of 64",
+     "streamk=cluster convolutions have none, nor has epi=turned with vec_c=8, nor have conv_bwd_weight of merged groups and tiles whose "
+     "columns are no multiple of 64",
      overlap_epilogue},
     {"lds_stages",
      "pipe=tma, cooperative and pingpong need at least two tiles in shared memory, pipe=gather three; the others have one or two",

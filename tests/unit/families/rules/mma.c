@@ -24,6 +24,9 @@
 #define TURNED                                                                                                                             \
     "pipe=pingpong epi=turned tile_m=16 tile_n=64 stages=8 wave_m=4 wave_n=1 inst_m=64 inst_n=16 vec_c=1 persistent=1 wave_groups=2 "
 
+#define STATIONARY "streamk=stationary tile_n=32 inst_n=32 " COOPERATIVE
+#define TURNED_RUNS "epi=turned tile_m=96 tile_n=384 inst_n=96 stages=3 " COOPERATIVE
+
 #define BYTES                                                                                                                              \
     "layout=crr tile_m=128 tile_n=128 tile_k=64 wave_m=2 wave_n=4 wave_k=1 inst_m=16 inst_n=8 inst_k=32 pipe=compv3 sched=intrawave "      \
     "vec_a=16 vec_b=16 vec_c=8"
@@ -213,7 +216,13 @@ static const rule_example gemm_examples[] = {
     {"overlap_results", "gemm fp16", "layout=crr " TURNED, "sm_90", NULL},
     {"overlap_results", "gemm fp16", "pad_m=0 " TURNED, "sm_90", NULL},
     {"overlap_results", "gemm fp16", "epi=turned", "gfx942", NULL},
-    {"overlap_operands", "gemm fp16", "vec_c=8 " TURNED, "sm_90", NULL},
+    {"overlap_operands", "gemm fp16", "vec_c=4 " TURNED, "sm_90", NULL},
+    {"", "gemm fp16", "vec_c=8 " TURNED, "sm_90", NULL},
+    {"", "gemm fp16", "layout=crr streamk=pair " TURNED_RUNS, "sm_90", NULL},
+    {"overlap_operands", "gemm fp16", "tile_n=640 " TURNED_RUNS, "sm_90", NULL},
+    {"overlap_results", "gemm fp16", "split_k=0 " TURNED_RUNS, "sm_90", NULL},
+    {"overlap_epilogue", "gemm fp16 out=fp32", TURNED_RUNS, "sm_90", NULL},
+    {"cluster_blocks", "gemm fp16", "vec_c=8 persistent=0 streamk=cluster split_k=2 " TURNED, "sm_90", NULL},
     {"", "gemm fp16", "layout=crr tile_m=256 tile_n=144 inst_n=144 stages=3 " COOPERATIVE, "sm_90", NULL},
     {"lds", "gemm fp16", "layout=crr tile_m=256 tile_n=144 inst_n=144 stages=4 " COOPERATIVE, "sm_90", NULL},
     {"instruction_shape", "gemm fp16", "tile_n=136 inst_n=136 " COOPERATIVE, "sm_90", NULL},
@@ -231,6 +240,17 @@ static const rule_example gemm_examples[] = {
     {"pair_blocks", "gemm fp16", "streamk=quad " TURNED, "sm_90", NULL},
     {"pair_blocks", "gemm fp16", "streamk=pair vec_a=1 vec_b=1 vec_c=1 " COOPERATIVE, "sm_90", NULL},
     {"overlap_blocks", "gemm fp16", "streamk=pair persistent=0 " COOPERATIVE, "sm_90", NULL},
+    {"", "gemm fp16", STATIONARY, "sm_90", "gemm fp16 rcr m300 n32 k1024"},
+    {"", "gemm fp16", "layout=crr epi=turned tile_m=32 tile_n=128 " STATIONARY, "sm_90", "gemm fp16 crr m32 n304 k1024"},
+    {"stationary_plain", "gemm fp16", "epi=default vec_c=1 " STATIONARY, "sm_90", NULL},
+    {"stationary_plain", "gemm fp16", "split_k=2 " STATIONARY, "sm_90", NULL},
+    {"stationary_plain", "gemm fp16", SINGLES MERGED STATIONARY, "sm_90", NULL},
+    {"stationary_plain", "gemm fp16 grouped=1", STATIONARY, "sm_90", NULL},
+    {"stationary_plain", "gemm fp16", "streamk=stationary tile_m=256 stages=6 " COOPERATIVE, "sm_90", NULL}, /* no room */
+    {"overlap_blocks", "gemm fp16", "persistent=0 " STATIONARY, "sm_90", NULL},
+    {"second_stays", "gemm fp16", STATIONARY, "sm_90", "gemm fp16 rcr m300 n40 k1024"},
+    {"second_stays", "gemm fp16", STATIONARY, "sm_90", "gemm fp16 rcr m300 n32 k4096"},
+    {"second_stays", "gemm fp16", STATIONARY, "sm_90", "gemm fp16 rcr b2 m300 n32 k1024"},
     {"cluster_blocks", "gemm fp16", "persistent=0 streamk=cluster split_k=4 " TURNED, "sm_90", NULL},
     {"cluster_blocks", "gemm fp16", "split_k=3 " MEETING COOPERATIVE, "sm_90", NULL},
     {"cluster_blocks", "gemm fp16", "epi=cshuffle vec_c=8 " MEETING COOPERATIVE, "sm_90", NULL},
