@@ -1,6 +1,6 @@
-/* joined.h: a launch of several products whose sizes all differ (kw_plans_run), config word joined=1. Its kernel's only parameter is this table,
- * which the launch carries itself: no memory of the device is written for it, and a graph that captures the launch has it. One text for the
- * library, which fills the table (backend/joined.c), and for kernels.
+/* joined.h: a launch of several products whose sizes all differ (kw_plans_run), config word joined=1. Its kernel's only parameter is this
+ * table, which the launch carries itself: no memory of the device is written for it, and a graph that captures the launch has it. One text
+ * for the library, which fills the table (backend/joined.c), and for kernels.
  *
  * Units of the launch are those of all products, one product after the other, the deepest ones first: blocks begin in the order of their
  * numbers, so what takes longest is begun first, and small tiles fill the end. */

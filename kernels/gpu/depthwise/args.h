@@ -64,8 +64,8 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 #define KW_ROW_READ KW_MIN(KW_VEC_IN, 4)            /* columns of a row that a lane reads from shared memory together */
 #define KW_READ (KW_FIRST ? KW_ROW_READ : KW_Y_RUN) /* from shared memory to registers */
 
-/* order=first: where tiles begin at whole runs of the source, rows of shared memory begin at a run of the image, too, so that runs are stored
- * as they are loaded; the source's first column is then KW_SHIFT behind the row's, and KW_SKIP behind a lane's first read. */
+/* order=first: where tiles begin at whole runs of the source, rows of shared memory begin at a run of the image, too, so that runs are
+ * stored as they are loaded; the source's first column is then KW_SHIFT behind the row's, and KW_SKIP behind a lane's first read. */
 #define KW_RUNS_WHOLE (KW_FIRST && KW_IN_RUN > 1 && KW_MOVED(KW_TILE_W) % KW_IN_RUN == 0)
 #define KW_LOW KW_LOW_OF(KW_EXTENT, KW_STRIDE, KW_PAD)
 #define KW_SHIFT (KW_RUNS_WHOLE ? KW_LOW & (KW_IN_RUN - 1) : 0)

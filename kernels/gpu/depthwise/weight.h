@@ -1,5 +1,5 @@
-/* weight.h: backward weight of depthwise.c. A block has a slice of the filters of one channel (order=first) or of KW_PLANES channels, and goes over
- * tiles of pixels; its lanes' sums are added at the end, and a second kernel adds the blocks' (parts.h). */
+/* weight.h: backward weight of depthwise.c. A block has a slice of the filters of one channel (order=first) or of KW_PLANES channels, and
+ * goes over tiles of pixels; its lanes' sums are added at the end, and a second kernel adds the blocks' (parts.h). */
 #ifndef KW_DEPTHWISE_WEIGHT_H
 #define KW_DEPTHWISE_WEIGHT_H
 

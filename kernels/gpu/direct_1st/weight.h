@@ -4,8 +4,8 @@
  * Each block stores its sums in a slice of the workspace, and a second kernel adds the slices in order.
  *
  * While a tile is multiplied the next one is copied to the other half of shared memory. Lanes take x element by element, as forward does:
- * how far an element of the depth lies behind a pixel's first tap they keep in registers, and the pixels of an instruction lie in a row, the
- * same distance apart. Pixels beside the result have zeros on both sides, so that no infinity is multiplied by nothing. */
+ * how far an element of the depth lies behind a pixel's first tap they keep in registers, and the pixels of an instruction lie in a row,
+ * the same distance apart. Pixels beside the result have zeros on both sides, so that no infinity is multiplied by nothing. */
 #ifndef KW_DIRECT_1ST_WEIGHT_H
 #define KW_DIRECT_1ST_WEIGHT_H
 
@@ -20,8 +20,8 @@ typedef struct kw_weight_sums {
     kw_acc at[KW_SUMS_M][KW_SUMS_N];
 } kw_weight_sums;
 
-/* What a lane knows from beginning to end, in bytes: of its columns, from a pixel's first tap; of its share of an instruction's pixels, from
- * the first one's. */
+/* What a lane knows from beginning to end, in bytes: of its columns, from a pixel's first tap; of its share of an instruction's pixels,
+ * from the first one's. */
 typedef struct kw_weight_lane {
     int column[KW_SUMS_N], pixel[KW_KPL];
 } kw_weight_lane;

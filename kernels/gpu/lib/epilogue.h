@@ -3,8 +3,8 @@
  * own elements where they belong (default).
  *
  * The text that includes this says where results lie: kw_result_row(view, row, &ok), kw_result_col(view, col, &ok) and kw_result_join(view,
- * row_spot, col_spot, &ok), which gives the offset in the tensor; kw_slice_at(view, row, col), which gives it in a slice. With KW_EPILOGUE also view.args, and kw_result_place(view, row, col, at) of
- * such an offset. */
+ * row_spot, col_spot, &ok), which gives the offset in the tensor; kw_slice_at(view, row, col), which gives it in a slice. With KW_EPILOGUE
+ * also view.args, and kw_result_place(view, row, col, at) of such an offset. */
 #ifndef KW_EPILOGUE_H
 #define KW_EPILOGUE_H
 

@@ -1,10 +1,9 @@
 /* conv_depthwise_planes.c: depthwise convolution of channels-first tensors as they lie, a channel's pixels in the lanes; kernels/cpu/planes/planes.c
  * is the kernel. It reads and writes by masks, which AVX-512 alone has: elsewhere conv.depthwise turns what it reads. */
-#include "families/cpu/cpu_rules.h"
+#include "families/cpu/depthwise/as_they_lie.h"
 
 #include "base/math.h"
 #include "cpu/planes/args.h"
-#include "problem/epilogue/epilogue.h"
 
 #include <assert.h>
 
@@ -81,20 +80,6 @@ static const kw_rule valid_rules[] = {
     {0},
 };
 
-static bool has_channels_first(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_FIRST;
-}
-
-static bool has_one_channel_groups(const kw_rule_case *c) {
-    const kw_conv_dims *d = &c->problem->conv;
-    return d->c == d->g && d->k == d->g;
-}
-
-static bool images_are_flat(const kw_rule_case *c) {
-    const kw_conv_dims *d = &c->problem->conv;
-    return d->in[0] == 1 && d->filter[0] == 1 && d->pad[0] == 0 && d->pad_back[0] <= 0;
-}
-
 static bool taps_are_the_filter(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     const int32_t *axis = c->config->axis;
@@ -122,27 +107,11 @@ static bool rows_are_bounded(const kw_rule_case *c) {
     return columns <= 1 << 20 && (p.planes == 1 || columns <= p.results / p.planes);
 }
 
-static bool results_have_the_type(const kw_rule_case *c) {
-    return !c->problem->epilogue.converts;
-}
-
-static bool steps_are_of_channels(const kw_rule_case *c) {
-    bool good = true;
-    for (int32_t i = 0; i < c->problem->epilogue.count; i++) {
-        good &= kw_epilogue_info_of(c->problem->epilogue.step[i].op)->shape != KW_EXTRA_ALL;
-    }
-    return good;
-}
-
 static const kw_rule fits_rules[] = {
-    {"channels_first", "the layout must be channels-first; for channels last take conv.depthwise", has_channels_first},
-    {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},
-    {"flat_images", "images, and filters, must have one plane and no padding beyond it", images_are_flat},
+    KW_AS_THEY_LIE_RULES,
     {"whole_filter", "the filter must be taps_h x taps_w, without dilation", taps_are_the_filter},
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"row_width", "rows have at most 2^20 pixels; where planes share a vector, a row must fit its share", rows_are_bounded},
-    {"result_type", "the result must have the type of what is read; for others take conv.depthwise", results_have_the_type},
-    {"channel_steps", "no step of an epilogue has a tensor of the result's shape; with one take conv.depthwise", steps_are_of_channels},
     {0},
 };
 

@@ -1,11 +1,10 @@
 /* conv_depthwise_rows.c: depthwise convolution of channels-first tensors whose images are small, as they lie: a whole row, or those of some
  * channels, in one register; kernels/cpu/rows/rows.c is the kernel. It reads and writes by masks, which AVX-512 alone has. The image's size
  * is compiled in: at 7 rows of 9 products each what surrounds them would take as long as they do. Others are conv.depthwise_planes's. */
-#include "families/cpu/cpu_rules.h"
+#include "families/cpu/depthwise/as_they_lie.h"
 
 #include "base/math.h"
 #include "cpu/rows/args.h"
-#include "problem/epilogue/epilogue.h"
 
 #include <assert.h>
 
@@ -101,20 +100,6 @@ static const kw_rule valid_rules[] = {
     {0},
 };
 
-static bool has_channels_first(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_FIRST;
-}
-
-static bool has_one_channel_groups(const kw_rule_case *c) {
-    const kw_conv_dims *d = &c->problem->conv;
-    return d->c == d->g && d->k == d->g;
-}
-
-static bool images_are_flat(const kw_rule_case *c) {
-    const kw_conv_dims *d = &c->problem->conv;
-    return d->in[0] == 1 && d->filter[0] == 1 && d->pad[0] == 0 && d->pad_back[0] <= 0;
-}
-
 static bool taps_are_the_filter(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     int32_t taps = c->config->axis[TAPS];
@@ -136,27 +121,11 @@ static bool sizes_are_those(const kw_rule_case *c) {
            d->pad[2] == r.pad;
 }
 
-static bool results_have_the_type(const kw_rule_case *c) {
-    return !c->problem->epilogue.converts;
-}
-
-static bool steps_are_of_channels(const kw_rule_case *c) {
-    bool good = true;
-    for (int32_t i = 0; i < c->problem->epilogue.count; i++) {
-        good &= kw_epilogue_info_of(c->problem->epilogue.step[i].op)->shape != KW_EXTRA_ALL;
-    }
-    return good;
-}
-
 static const kw_rule fits_rules[] = {
-    {"channels_first", "the layout must be channels-first; for channels last take conv.depthwise", has_channels_first},
-    {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},
-    {"flat_images", "images, and filters, must have one plane and no padding beyond it", images_are_flat},
+    KW_AS_THEY_LIE_RULES,
     {"whole_filter", "the filter must be taps x taps, without dilation", taps_are_the_filter},
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"image_size", "the image must be image x image, with half of the filter as padding", sizes_are_those},
-    {"result_type", "the result must have the type of what is read; for others take conv.depthwise", results_have_the_type},
-    {"channel_steps", "no step of an epilogue has a tensor of the result's shape; with one take conv.depthwise", steps_are_of_channels},
     {0},
 };
 
