@@ -175,18 +175,19 @@ static bool knows_first_alone(const kw_family *family) {
     return !strcmp(family->name, "conv.depthwise_planes") || !strcmp(family->name, "conv.depthwise_rows");
 }
 
-/* Leaves out what channels-first tensors cannot have (rules first_channels, channel_steps): one tensor of the result's shape stays where the
- * family may have it, with elements as large as the result's. */
+/* Leaves out what channels-first tensors cannot have (rules first_channels, channel_steps): tensors of the result's shape stay where the family may
+ * have them, with elements as large as the result's; of 1x1 filters one, and no values of pixels (rule plane_steps). */
 static void keep_channels(kw_epilogue *e, const kw_config *config) {
     kw_dtype output = e->converts ? e->output : kw_dtype_output(config->dtype);
     bool may_stay = config->op != KW_CONV_BWD_WEIGHT && !knows_first_alone(config->family);
+    bool planes = !strcmp(config->family->name, "conv.pointwise");
     int32_t kept = 0;
     for (int32_t i = 0; i < e->count; i++) {
         kw_extra_shape shape = kw_epilogue_info_of(e->step[i].op)->shape;
-        bool of_w = e->step[i].op == KW_EPILOGUE_ZERO_W || e->step[i].op == KW_EPILOGUE_ZERO_W_CHANNEL;
         bool stays = may_stay && shape == KW_EXTRA_ALL && kw_dtype_size(e->step[i].dtype) == kw_dtype_size(output);
-        bool goes = (shape == KW_EXTRA_ALL && !stays) || shape == KW_EXTRA_ROW || of_w || e->step[i].op == KW_EPILOGUE_BETA;
-        may_stay &= !stays;
+        bool rows = shape == KW_EXTRA_ROW && (planes || knows_first_alone(config->family));
+        bool goes = (shape == KW_EXTRA_ALL && !stays) || rows || e->step[i].op == KW_EPILOGUE_BETA;
+        may_stay &= !(stays && planes);
         if (stays && kw_epilogue_has_beta(e, i)) {
             e->step[kept++] = e->step[i - 1];
         }

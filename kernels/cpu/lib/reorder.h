@@ -30,26 +30,37 @@ KW_INLINE kw_i64 kw_volume(const kw_i64 extent[3]) { return extent[0] * extent[1
 #define KW_X_BYTES (KW_BACKWARD ? KW_OUT_BYTES : KW_BYTES)
 #define KW_Y_BYTES (KW_BACKWARD || KW_GRADIENT ? KW_BYTES : KW_OUT_BYTES)
 
-/* The tensor of an epilogue that has the result's shape, of which rule first_channels leaves one, with elements as large as the result's: it is
- * turned into the result's own copy, where each element is read before it is written. NULL: there is none. */
+/* Tensors of an epilogue that have the result's shape, with elements as large (rule first_channels): the first is turned into the result's own copy,
+ * where each element is read before it is written, the others into copies behind that. */
 #if KW_EPILOGUE
 #define KW_TURN_FUNCTION(name) KW_TURN_STEP
 #define KW_TURN_STEP(v, ...) (v)
 #define KW_TURN_NOTHING(type, number) 0
 #endif
+typedef struct kw_likes {
+    const char *tensor[KW_EXTRAS];
+    int count;
+} kw_likes;
 #if KW_EPILOGUE && !KW_GRADIENT
-#define KW_TURN_FOUND(type, number) (found = a->extra[number], 0)
-KW_INLINE const char *kw_like_result(const kw_kernel_args *a) {
-    const char *found = 0;
-    float v = 0;
+#define KW_TURN_FOUND(type, number) (likes.tensor[likes.count++] = a->extra[number], 0)
+#else
+#define KW_TURN_FOUND(type, number) 0
+#endif
+KW_INLINE kw_likes kw_likes_of(const kw_kernel_args *a) {
+    kw_likes likes = {{0}, 0};
     (void)a;
+#if KW_EPILOGUE
+    float v = 0;
     KW_EPILOGUE_STEPS(v, KW_TURN_FUNCTION, KW_TURN_NOTHING, KW_TURN_NOTHING, KW_TURN_NOTHING, KW_TURN_FOUND)
     (void)v;
-    return found;
-}
-#else
-#define kw_like_result(a) ((const char *)0)
 #endif
+    return likes;
+}
+/* Bytes from one's copy to the next one's. */
+KW_INLINE kw_i64 kw_likes_apart(const kw_kernel_args *a, int count) {
+    const kw_reorder *r = &a->reorder;
+    return (KW_BACKWARD ? r->y_at - r->x_at : r->shared_at - r->y_at) / (count > 1 ? count : 1);
+}
 
 /* Pixels first..last-1 of the channels of some groups of an image, to and from their place in a copy. */
 typedef struct kw_reordered {
@@ -67,11 +78,14 @@ static void kw_turn_to_first(const kw_reordered *r, kw_i64 first, kw_i64 last) {
     kw_transpose_out(r->tensor + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->copy + first * pixel, pixel, last - first, r->channels);
 }
 
-/* The result's channels of the tensor like it. */
-static void kw_turn_like_result(const kw_kernel_args *a, const char *like, const kw_reordered *r, kw_i64 first, kw_i64 last) {
-    kw_i64 pixel = r->channels * KW_OUT_BYTES;
-    const char *from = like + (r->tensor - (KW_BACKWARD ? a->x : a->y));
-    kw_transpose_out(r->copy + first * pixel, pixel, from + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->channels, last - first);
+/* The result's channels of the tensors like it. */
+static void kw_turn_likes(const kw_kernel_args *a, const kw_likes *likes, const kw_reordered *r, kw_i64 first, kw_i64 last) {
+    kw_i64 pixel = r->channels * KW_OUT_BYTES, apart = kw_likes_apart(a, likes->count);
+    for (int i = 0; i < likes->count; i++) {
+        const char *from = likes->tensor[i] + (r->tensor - (KW_BACKWARD ? a->x : a->y));
+        kw_transpose_out(r->copy + i * apart + first * pixel, pixel, from + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->channels,
+                         last - first);
+    }
 }
 
 /* All groups of an image, or those of a turn whose first image is this one. */
@@ -99,15 +113,23 @@ static void kw_turn_filters(const kw_kernel_args *a, char *to, const char *from,
 
 /* --- turns --- */
 
-/* A turn's channels are counted from its first group on: an epilogue's values of channels begin there, too. A tensor of the result's shape
- * stands in the result's copy. Others but single values rule first_channels refuses. */
+/* rows: pixels of all images. A turn's channels are counted from its first group on, and its pixels from its first image's: an epilogue's values of channels and of pixels begin
+ * there, too. Tensors of the result's shape stand in their copies. */
 #if KW_EPILOGUE
 #define KW_TURN_CHANNELS(type, number) (part->extra[number] += channel * KW_BYTES_OF_##type, 0)
-#define KW_TURN_RESULT(type, number) (part->extra[number] = KW_BACKWARD ? part->x : part->y, 0)
-static void kw_turn_extras(kw_kernel_args *part, kw_i64 channel) {
+#define KW_TURN_ROWS(type, number) (part->extra[number] += row * KW_BYTES_OF_##type, 0)
+#define KW_TURN_RESULT(type, number) (part->extra[number] = copy + like++ * apart, 0)
+static void kw_turn_extras(kw_kernel_args *part, kw_i64 channel, kw_i64 row, kw_i64 rows) {
     float v = 0;
-    (void)part, (void)channel;
-    KW_EPILOGUE_STEPS(v, KW_TURN_FUNCTION, KW_TURN_NOTHING, KW_TURN_CHANNELS, KW_TURN_NOTHING, KW_TURN_RESULT)
+    const char *copy = KW_BACKWARD ? part->x : part->y;
+    kw_i64 apart = kw_likes_apart(part, kw_likes_of(part).count), like = 0;
+    (void)part, (void)channel, (void)row, (void)rows, (void)copy, (void)apart, (void)like;
+    KW_EPILOGUE_STEPS(v, KW_TURN_FUNCTION, KW_TURN_NOTHING, KW_TURN_CHANNELS, KW_TURN_ROWS, KW_TURN_RESULT)
+#if KW_W_ZERO
+    /* Sums of x: all rows of a turn's groups, then those of the next groups (backend/cpu/cpu_x_sums.h). */
+    part->extra[KW_X_SUMS_AT] += (channel / part->k * rows + row * part->groups) * 4;
+    if (!KW_W_ZERO_ONE) part->extra[KW_W_ZERO_AT] += channel * KW_W_ZERO_WORD(KW_BYTES_OF_);
+#endif
     (void)v;
 }
 #endif
@@ -131,7 +153,7 @@ static void kw_pack_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, voi
 static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
     const kw_reorder *r = &a->reorder;
     kw_i64 blocks = a->groups / r->groups, x_bytes = r->groups * a->c * kw_volume(a->in) * KW_X_BYTES;
-    const char *like = kw_like_result(a);
+    const kw_likes likes = kw_likes_of(a);
     kw_i64 y_bytes = r->groups * a->k * kw_volume(a->out) * KW_Y_BYTES,
            w_bytes = r->groups * a->k * a->c * kw_volume(a->filter) * KW_OUT_BYTES;
     for (kw_i64 unit = begin; unit < end; unit++) {
@@ -144,7 +166,8 @@ static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char
         part.shared = memory + r->shared_at;
         part.packed = a->packed + block * r->packed;
 #if KW_EPILOGUE
-        kw_turn_extras(&part, group * (KW_BACKWARD ? a->c : a->k));
+        kw_i64 pixels = kw_volume(KW_BACKWARD ? a->in : a->out);
+        kw_turn_extras(&part, group * (KW_BACKWARD ? a->c : a->k), image * pixels, a->n * pixels);
 #endif
         if (KW_GRADIENT) part.w = r->w_at < 0 ? a->w + block * w_bytes : memory + r->w_at;
         for (kw_i64 i = 0; i < r->images; i++) {
@@ -152,7 +175,7 @@ static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char
             kw_reordered y = kw_reordered_y(a, part.y + i * y_bytes, image + i, group, r->groups);
             if (!KW_BACKWARD) kw_turn_to_last(&x, 0, x.pixels);
             if (KW_BACKWARD || KW_GRADIENT) kw_turn_to_last(&y, 0, y.pixels);
-            if (like) kw_turn_like_result(a, like, KW_BACKWARD ? &x : &y, 0, KW_BACKWARD ? x.pixels : y.pixels);
+            kw_turn_likes(a, &likes, KW_BACKWARD ? &x : &y, 0, KW_BACKWARD ? x.pixels : y.pixels);
         }
         KW_OWN_COMPUTE(&part, 0, r->units[!KW_GRADIENT], memory);
         if (KW_GRADIENT) {
@@ -174,7 +197,7 @@ static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char
 
 /* Units are images and pieces of KW_REORDER_PIXELS pixels of the larger of x and y. */
 static void kw_turn_tensors(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, int back) {
-    const char *like = back ? 0 : kw_like_result(a);
+    const kw_likes likes = kw_likes_of(a);
     kw_i64 in = kw_volume(a->in), out = kw_volume(a->out), pieces = (kw_max(in, out) + KW_REORDER_PIXELS - 1) / KW_REORDER_PIXELS;
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 image = unit / pieces, first = unit % pieces * KW_REORDER_PIXELS;
@@ -186,8 +209,8 @@ static void kw_turn_tensors(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, i
         if (back && !KW_BACKWARD && first < out) kw_turn_to_first(&y, first, y_last);
         if (!back && !KW_BACKWARD && first < in) kw_turn_to_last(&x, first, x_last);
         if (!back && (KW_BACKWARD || KW_GRADIENT) && first < out) kw_turn_to_last(&y, first, y_last);
-        if (like && first < (KW_BACKWARD ? in : out))
-            kw_turn_like_result(a, like, KW_BACKWARD ? &x : &y, first, KW_BACKWARD ? x_last : y_last);
+        if (!back && first < (KW_BACKWARD ? in : out))
+            kw_turn_likes(a, &likes, KW_BACKWARD ? &x : &y, first, KW_BACKWARD ? x_last : y_last);
     }
 }
 
@@ -197,7 +220,7 @@ static void kw_run_copies(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, voi
     whole.y = a->shared + a->reorder.y_at;
     if (KW_GRADIENT && a->reorder.w_at >= 0) whole.w = a->shared + a->reorder.w_at;
 #if KW_EPILOGUE
-    if (!KW_GRADIENT) kw_turn_extras(&whole, 0);
+    if (!KW_GRADIENT) kw_turn_extras(&whole, 0, 0, 0);
 #endif
     KW_OWN_COMPUTE(&whole, begin, end, memory);
 }

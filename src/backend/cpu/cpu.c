@@ -152,7 +152,7 @@ static void cpu_unbind_kernel(kw_bound **bound) {
 static void place_stages(kw_bound *made, const kw_kernel *kernel, const kw_problem *problem, const kw_launch *launch) {
     made->turning = launch->turning;
     if (made->turning.x_sums) {
-        kw_cpu_x_sums_of(&made->sums, problem);
+        kw_cpu_x_sums_of(&made->sums, problem, launch->reorder.groups);
         made->sums_into = kw_epilogue_tensors(&problem->epilogue);
     }
     for (int i = made->turning.x_sums, own = 0; i < launch->stages; i++) {

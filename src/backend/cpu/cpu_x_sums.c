@@ -12,10 +12,11 @@
 #include <emmintrin.h>
 #endif
 
-void kw_cpu_x_sums_of(kw_cpu_x_sums *s, const kw_problem *problem) {
+void kw_cpu_x_sums_of(kw_cpu_x_sums *s, const kw_problem *problem, int64_t block) {
     const kw_epilogue_step *zero = kw_epilogue_zero_x(&problem->epilogue);
     *s = (kw_cpu_x_sums){.groups = 1, .is_unsigned = problem->mixed, .windows = kw_x_sums_have_windows(problem), .shifted = zero};
     s->zero_type = zero ? zero->dtype : KW_INT32;
+    s->block = 1;
     for (int axis = 0; axis < 3; axis++) {
         s->in[axis] = s->out[axis] = 1;
     }
@@ -33,6 +34,7 @@ void kw_cpu_x_sums_of(kw_cpu_x_sums *s, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     s->images = d->n;
     s->groups = d->g;
+    s->block = block ? block : d->g;
     s->channels = d->c / d->g;
     kw_problem_steps(s->step, problem, KW_X);
     kw_problem_output(s->out, problem);
@@ -80,14 +82,16 @@ static void sum_channels(const kw_cpu_x_sums_run *run, int64_t unit) {
     int64_t count = kw_min(pixels - first, KW_X_SUMS_ROWS);
     unsigned char turned = s->is_unsigned ? 0 : 128;
     int32_t zero = s->shifted ? (int32_t)kw_dtype_load(s->zero_type, run->zero, 0) : 0;
-    int32_t less = (int32_t)s->channels * (zero + turned), *to = (s->windows ? run->pixels : run->rows) + first * s->groups;
+    int32_t less = (int32_t)s->channels * (zero + turned), *sums = s->windows ? run->pixels : run->rows;
+    int64_t block = s->windows ? s->groups : s->block;
     list_pixels(at, s, first, count);
     bool side_by_side = at[count - 1] - at[0] == count - 1;
     for (int64_t g = 0; g < s->groups; g++) {
         const unsigned char *x = (const unsigned char *)run->x + g * s->channels * s->step[4];
+        int32_t *to = sums + (g / block * pixels + first) * block + g % block;
         if (s->step[4] == 1 && !(side_by_side && s->channels == 1)) {
             for (int64_t i = 0; i < count; i++) {
-                to[i * s->groups + g] = sum_bytes(x + at[i], s->channels, turned) - less;
+                to[i * block] = sum_bytes(x + at[i], s->channels, turned) - less;
             }
             continue;
         }
@@ -101,7 +105,7 @@ static void sum_channels(const kw_cpu_x_sums_run *run, int64_t unit) {
             }
         }
         for (int64_t i = 0; i < count; i++) {
-            to[i * s->groups + g] = sum[i] - less;
+            to[i * block] = sum[i] - less;
         }
     }
 }
@@ -115,22 +119,25 @@ static void find_taps(int64_t *first, int64_t *end, const kw_cpu_x_sums *s, int 
 
 static void sum_taps(const kw_cpu_x_sums_run *run, int64_t row) {
     const kw_cpu_x_sums *s = run->what;
-    int64_t rest = row, first[3], end[3], out[3], groups = s->groups;
-    int32_t *to = run->rows + row * groups;
+    int64_t rest = row, first[3], end[3], out[3], rows = s->images * s->out[0] * s->out[1] * s->out[2];
     for (int axis = 2; axis >= 0; axis--) {
         out[axis] = rest % s->out[axis];
         rest /= s->out[axis];
         find_taps(&first[axis], &end[axis], s, axis, out[axis]);
     }
-    memset(to, 0, (size_t)groups * sizeof *to);
-    for (int64_t d = first[0]; d < end[0]; d++) {
-        int64_t plane = rest * s->in[0] + out[0] * s->stride[0] - s->pad[0] + d * s->dilation[0];
-        for (int64_t h = first[1]; h < end[1]; h++) {
-            int64_t line = plane * s->in[1] + out[1] * s->stride[1] - s->pad[1] + h * s->dilation[1];
-            for (int64_t w = first[2]; w < end[2]; w++) {
-                const int32_t *from = run->pixels + (line * s->in[2] + out[2] * s->stride[2] - s->pad[2] + w * s->dilation[2]) * groups;
-                for (int64_t g = 0; g < groups; g++) {
-                    to[g] += from[g];
+    for (int64_t group = 0; group < s->groups; group += s->block) {
+        int32_t *to = run->rows + group * rows + row * s->block;
+        memset(to, 0, (size_t)s->block * sizeof *to);
+        for (int64_t d = first[0]; d < end[0]; d++) {
+            int64_t plane = rest * s->in[0] + out[0] * s->stride[0] - s->pad[0] + d * s->dilation[0];
+            for (int64_t h = first[1]; h < end[1]; h++) {
+                int64_t line = plane * s->in[1] + out[1] * s->stride[1] - s->pad[1] + h * s->dilation[1];
+                for (int64_t w = first[2]; w < end[2]; w++) {
+                    int64_t pixel = line * s->in[2] + out[2] * s->stride[2] - s->pad[2] + w * s->dilation[2];
+                    const int32_t *from = run->pixels + pixel * s->groups + group;
+                    for (int64_t g = 0; g < s->block; g++) {
+                        to[g] += from[g];
+                    }
                 }
             }
         }

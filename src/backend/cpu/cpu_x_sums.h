@@ -8,6 +8,8 @@
 typedef struct kw_cpu_x_sums {
     int64_t images, in[3], out[3], filter[3], stride[3], pad[3], dilation[3];
     int64_t groups, channels, step[5]; /* elements from an image to the next, a plane, row, column, channel */
+    int64_t
+        block; /* groups whose sums of a row lie side by side, in what the kernel reads: all rows of one block, then those of the next */
     bool is_unsigned, windows, shifted;
     kw_dtype zero_type;
 } kw_cpu_x_sums;
@@ -20,7 +22,8 @@ typedef struct kw_cpu_x_sums_run {
     int32_t *pixels, *rows;
 } kw_cpu_x_sums_run;
 
-void kw_cpu_x_sums_of(kw_cpu_x_sums *sums, const kw_problem *problem);
+/* block: of groups that the kernel works on at a time (kw_reorder.groups); 0: all. */
+void kw_cpu_x_sums_of(kw_cpu_x_sums *sums, const kw_problem *problem, int64_t block);
 /* Units of KW_X_SUMS_ROWS pixels of x, of stage 0, or of the result, of stage 1. */
 void kw_cpu_x_sums_do(const kw_cpu_x_sums_run *run, int stage, int64_t begin, int64_t end);
 

@@ -9,21 +9,17 @@
 enum { SPARE_PIXELS = 128, SPARE_CHANNELS = 128 };
 #define MOST_ELEMENTS 281474976710656.0 /* 2^48: 1 PiB of fp32, for each of 2^10 threads */
 
-/* Elements are stored in another order than in memory, or in a copy. What is the same for a whole channel is not moved by that. Where the result
- * has a copy, one tensor of its shape is turned into it beforehand: so its elements are as large, and of a weight gradient, whose copy is the
- * filter's, there is none. The rest would need copies of its own. */
+/* Elements are stored in another order than in memory, or in a copy. What is the same for a whole channel, or for a pixel, is not moved by that; tensors
+ * of the result's shape are turned as it is: so their elements are as large, and of a weight gradient, whose copy is the filter's, there are none. */
 static bool first_has_channels(const kw_rule_case *c) {
     const kw_epilogue *epilogue = &c->problem->epilogue;
     size_t bytes = kw_dtype_size(kw_problem_dtype(c->problem, kw_problem_result(c->problem)));
-    bool good = kw_epilogue_zero_w(epilogue) < 0;
-    int like_result = 0;
+    bool good = true;
     for (int32_t i = 0; i < epilogue->count; i++) {
-        kw_extra_shape shape = kw_epilogue_info_of(epilogue->step[i].op)->shape;
-        like_result += shape == KW_EXTRA_ALL;
-        good &= shape != KW_EXTRA_ROW;
-        good &= shape != KW_EXTRA_ALL || (c->problem->op != KW_CONV_BWD_WEIGHT && kw_dtype_size(epilogue->step[i].dtype) == bytes);
+        bool like = kw_epilogue_info_of(epilogue->step[i].op)->shape == KW_EXTRA_ALL;
+        good &= !like || (c->problem->op != KW_CONV_BWD_WEIGHT && kw_dtype_size(epilogue->step[i].dtype) == bytes);
     }
-    return (good && like_result <= 1) || c->problem->layout == KW_CHANNELS_LAST;
+    return good || c->problem->layout == KW_CHANNELS_LAST;
 }
 
 static bool walks_are_few(const kw_rule_case *c) {
@@ -64,9 +60,9 @@ static bool conv_sizes_are_counted(const kw_rule_case *r) {
 
 const kw_rule kw_cpu_conv_rules[] = {
     {"first_channels",
-     "of channels-first tensors a step has one value or one a channel, one step a tensor of the result's shape with elements as large, and "
-     "w no "
-     "zero point; take channels last",
+     "of channels-first tensors a step's tensor of the result's shape has elements as large as the result's, and none of a weight gradient "
+     "has "
+     "any; take channels last",
      first_has_channels},
     {"few_phases", "a stride has too many phases: more than 4096 in all, or with the filter's taps more than 2^20", walks_are_few},
     {"extents_counted", "an extent with its padding, the dilated filter and 128 strides is at most 2^30, a filter 2^20",

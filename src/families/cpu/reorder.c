@@ -3,6 +3,7 @@
 #include "families/cpu/reorder.h"
 
 #include "base/math.h"
+#include "problem/epilogue/epilogue.h"
 #include "cpu/lib/sizes.h"
 
 /* What a turn, or the whole problem where it is copied in one go, has; bytes of its copies. */
@@ -41,6 +42,15 @@ static int64_t groups_of_turn(const kw_problem *problem, const kw_target *target
     return chosen && !more_are_better(group, d->g, images, target) ? chosen : d->g;
 }
 
+/* Tensors of the epilogue that have the result's shape and stand in copies, the first in the result's own. */
+static int64_t copies_of_result(const kw_problem *problem) {
+    int64_t likes = 0;
+    for (int32_t i = 0; i < problem->epilogue.count; i++) {
+        likes += kw_epilogue_info_of(problem->epilogue.step[i].op)->shape == KW_EXTRA_ALL;
+    }
+    return kw_max(1, likes);
+}
+
 static turn turn_of(const kw_problem *problem, const kw_target *target) {
     const kw_conv_dims *d = &problem->conv;
     turn t = {.problem = *problem};
@@ -62,6 +72,7 @@ static turn turn_of(const kw_problem *problem, const kw_target *target) {
     t.x = kw_round_up(tensor_bytes(&t.problem, KW_X), KW_LINE);
     t.w = t.weights ? kw_round_up(tensor_bytes(&t.problem, KW_W), KW_LINE) : 0;
     t.y = kw_round_up(tensor_bytes(&t.problem, KW_Y), KW_LINE);
+    *(problem->op == KW_CONV_BWD_DATA ? &t.x : &t.y) *= problem->op == KW_CONV_BWD_WEIGHT ? 1 : copies_of_result(problem);
     return t;
 }
 

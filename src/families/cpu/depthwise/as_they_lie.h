@@ -1,5 +1,5 @@
 /* as_they_lie.h: what conv.depthwise_planes and conv.depthwise_rows both ask of a problem: a depthwise convolution of channels-first tensors of one
- * type, whose epilogue reads nothing as large as the result. */
+ * type, whose epilogue has values of channels, or one for all. */
 #ifndef KW_FAMILIES_CPU_DEPTHWISE_AS_THEY_LIE_H
 #define KW_FAMILIES_CPU_DEPTHWISE_AS_THEY_LIE_H
 
@@ -27,7 +27,8 @@ static bool results_have_the_type(const kw_rule_case *c) {
 static bool steps_are_of_channels(const kw_rule_case *c) {
     bool good = true;
     for (int32_t i = 0; i < c->problem->epilogue.count; i++) {
-        good &= kw_epilogue_info_of(c->problem->epilogue.step[i].op)->shape != KW_EXTRA_ALL;
+        kw_extra_shape shape = kw_epilogue_info_of(c->problem->epilogue.step[i].op)->shape;
+        good &= shape != KW_EXTRA_ALL && shape != KW_EXTRA_ROW;
     }
     return good;
 }
@@ -38,7 +39,8 @@ static bool steps_are_of_channels(const kw_rule_case *c) {
         {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},                                                     \
         {"flat_images", "images, and filters, must have one plane and no padding beyond it", images_are_flat},                             \
         {"result_type", "the result must have the type of what is read; for others take conv.depthwise", results_have_the_type}, {         \
-        "channel_steps", "no step of an epilogue has a tensor of the result's shape; with one take conv.depthwise", steps_are_of_channels  \
+        "channel_steps", "no step of an epilogue has values of pixels or of elements; with such take conv.depthwise",                      \
+            steps_are_of_channels                                                                                                          \
     }
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/math.h"
 #include "config/launch/team.h"
 #include "cpu/gemm/args.h"
+#include "problem/epilogue/epilogue.h"
 #include "problem/tensors/pitch.h"
 
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
@@ -49,7 +50,25 @@ static bool pitches_are_read(const kw_rule_case *c) {
                                       kw_problem_elements(p, KW_X) <= most && kw_problem_elements(p, KW_Y) <= most);
 }
 
+/* Whether the lanes are pixels: of channels-first tensors, but for int8 and tile registers, which have turns. */
+static bool has_planes(const kw_config *config, const kw_problem *problem) {
+    return problem->layout == KW_CHANNELS_FIRST && problem->dtype != KW_INT8 && config->axis[KW_AXIS_MATH] != KW_MATH_AMX;
+}
+
+/* A tile that is not one whole run of pixels waits beside them, with one tensor like it, and is as wide as ever. */
+static bool planes_have_few_steps(const kw_rule_case *c) {
+    int likes = 0, rows = 0;
+    for (int32_t i = 0; i < c->problem->epilogue.count; i++) {
+        kw_extra_shape shape = kw_epilogue_info_of(c->problem->epilogue.step[i].op)->shape;
+        likes += shape == KW_EXTRA_ALL;
+        rows += shape == KW_EXTRA_ROW;
+    }
+    return !has_planes(c->config, c->problem) || (likes <= 1 && !rows);
+}
+
 static const kw_rule fits_rules[] = {
+    {"plane_steps", "of channels-first tensors a step has values of channels or one, and one the result's shape; others turn them",
+     planes_have_few_steps},
     {"pitches", "tensors with pitches have channels last, pixels of the result one distance apart, and with gaps at most 2^48 elements",
      pitches_are_read},
     {"filter_1", "the filter must be 1 on all axes", filter_is_one},
@@ -125,7 +144,7 @@ static void launch_planes(const kw_config *config, const kw_problem *problem, co
 static void conv_pointwise_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     if (problem->layout == KW_CHANNELS_LAST) {
         launch_rows(config, problem, target, result);
-    } else if (problem->dtype == KW_INT8 || config->axis[KW_AXIS_MATH] == KW_MATH_AMX) {
+    } else if (!has_planes(config, problem)) {
         kw_reorder_launch(launch_rows, config, problem, target, result);
     } else {
         launch_planes(config, problem, target, result);

@@ -26,10 +26,9 @@ static const rule_example direct_rows[] = {
     {"", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3 out=bf16 epilogue=scale+scale_channel+bias+relu"},
     {"", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3 epilogue=bias+add+relu"},
     {"", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3 epilogue=beta+add"},
-    {"first_channels", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3 epilogue=add+multiply"},
+    {"", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3 epilogue=add+multiply+scale_row"},
     {"first_channels", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3 epilogue=add:bf16"},
-    {"first_channels", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f3x3 epilogue=scale_row"},
-    {"first_channels", "conv_fwd int8", "math=wide edge=pad", "x86-64-v4", "conv_fwd int8 ngchw c8 k8 i9x9 f3x3 epilogue=zero_w"},
+    {"", "conv_fwd int8", "math=wide edge=pad", "x86-64-v4", "conv_fwd int8 ngchw c8 k8 i9x9 f3x3 epilogue=zero_w"},
     {"few_phases", "conv_bwd_data fp32", "", "x86-64-v4", "conv_bwd_data fp32 nhwgc c8 k8 i65x64 f3x3 s65x64"},
     {"few_phases", "conv_bwd_data fp32", "", "x86-64-v4", "conv_bwd_data fp32 nwgc c8 k8 i4096 f300 s4096 p1"},
     {"extents_counted", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 nwgc c8 k8 i1073741824 f1"},
@@ -91,6 +90,9 @@ static const rule_example any_groups_weight_rows[] = {
 };
 
 static const rule_example pointwise_rows[] = {
+    {"plane_steps", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f1x1 epilogue=scale_row"},
+    {"plane_steps", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f1x1 epilogue=add+multiply"},
+    {"", "conv_fwd fp32", "", "x86-64-v4", "conv_fwd fp32 ngchw c8 k8 i9x9 f1x1 epilogue=add+bias"},
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c8 k8 i9x9 f1x1 s2x2"},
     {"pitches", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc n2 c8 k8 i9x9 f1x1 ldyh200"},
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc n2 c8 k8 i9x9 f1x1 ldxh200 ldyw9"},
@@ -161,7 +163,7 @@ static const rule_example depthwise_planes_rows[] = {
     {"row_width", "conv_fwd fp32", "planes=2", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x11 f3x3"},
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 epilogue=scale+bias+gelu"},
     {"result_type", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 out=bf16 epilogue=bias"},
-    {"first_channels", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 epilogue=scale_row"},
+    {"channel_steps", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 epilogue=scale_row"},
     {"channel_steps", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g32 c32 k32 i9x9 f3x3 epilogue=add"},
     {0},
 };
