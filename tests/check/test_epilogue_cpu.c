@@ -236,7 +236,7 @@ static const char *const conv_lines[] = {
     "n1 g8 c32 k32 i7x6 f3x3 p1",
     "n2 g5 c20 k20 i9x10 f3x3 s2 p1",
     "n2 g3 c12 k12 i6x5 f3x3 p1",
-    "n2 g3 c6 k6 i6x9 f5x7 p2x3", /* windows of many taps */
+    "n2 g9 c18 k18 i6x9 f5x7 p2x3", /* windows of many taps */
     "n1 g9 c18 k18 i9x8 f5x7 s2 p2x3",
     "n1 g32 c32 k32 i15x16 f3x3 p2 d2",
     "n1 c5 k7 i13 f3 p1",

@@ -23,6 +23,8 @@ KW_PARAMS_FIT(kw_grouped_params);
 #define KW_GROUPED_INDIRECTION_BYTES(words, results) (16 * ((words) + (results) + 1))
 /* Where there are fewer channels than a vector has: the words of a tile's windows and results, and a vector for each. */
 #define KW_GROUPED_NARROW_BYTES(words, lanes) ((words) * (8 + 4 * (lanes)))
+/* Of groups of any width: what each vector of a block takes of the other side (kw_group_lanes), and room to align it. */
+#define KW_GROUPED_LANES_BYTES(vectors, lanes) (((vectors) + 1) * 8 * (lanes))
 /* A tile of the weight gradient that is copied as fp32: a source pixel, and all of it. */
 #define KW_GROUPED_SOURCE_BYTES(src, dst, lanes) (4 * ((dst) < (lanes) ? (lanes) : (src) + (lanes)))
 #define KW_GROUPED_STAGED_BYTES(sources, source_bytes, results, lanes) ((sources) * (source_bytes) + (results)*4 * (lanes))

@@ -1,5 +1,5 @@
-/* grouped.c: convolutions with few channels a group: depthwise and merged groups, forward and backward data. Channels last, one vector of
- * result channels at a time.
+/* grouped.c: convolutions with few channels a group: depthwise and merged groups, and those of any width (grouped_any.h), forward and
+ * backward data. Channels last, one vector of result channels at a time.
  *
  * A filter is covered by windows of KW_TAPS_H x KW_TAPS_W taps. kw_tile() sums any number of windows for KW_PIXELS result pixels. It
  * finds its source and result pixels through indirection buffers: offsets of pixels, worked out once for a row of tiles and used for
@@ -26,9 +26,25 @@
 #define KW_STORE_SUM(a, i) kw_store_x(dst + to[i], a);
 #endif
 
+#if KW_REACH
+#define KW_AND_LANES(at) , at /* an argument more */
+#define KW_AND_STEPS(at) , at
+#define STEPS steps
+#define PICK(step) kw_group_lanes_step(lanes, step)
+#else
+#define KW_AND_LANES(at)
+#define KW_AND_STEPS(at)
+#define STEPS KW_STEPS
+#define PICK(step) kw_lane_source_at(step)
+#endif
+
 /* Sums windows windows of a tile's entries of the indirection buffer into its result pixels. */
 static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights,
-                    char *dst KW_AND_ZERO(kw_vf zero) KW_AND_CHANNELS(const kw_channels *at)) {
+                    char *dst KW_AND_LANES(const kw_group_lanes *lanes) KW_AND_STEPS(kw_i64 steps) KW_AND_ZERO(kw_vf zero)
+                        KW_AND_CHANNELS(const kw_channels *at)) {
+#if KW_REACH == 2
+    kw_i64 far = lanes->far * KW_BYTES;
+#endif
 #if KW_WIDENS_AHEAD
     kw_widened widened[KW_SOURCES];
 #endif
@@ -40,8 +56,8 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
             kw_widen_ahead(widened[i], src + from[1 + i]);
 #endif
 #if KW_MIXES
-        for (kw_i64 step = 0; step < KW_STEPS; step++, w += KW_STEP_VECTORS * KW_VECTOR) {
-            kw_lane_source_index pick = kw_lane_source_at(step);
+        for (kw_i64 step = 0; step < STEPS; step++, w += KW_STEP_VECTORS * KW_VECTOR) {
+            kw_lane_source_index pick = PICK(step);
             KW_MULTIPLY
         }
 #else
@@ -63,6 +79,7 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
 #endif
 }
 
+#if !KW_REACH
 /* Fewer result channels than a vector: result pixels pass through thread memory, a vector each, and at the end of the tensor source pixels,
  * too. The other lanes have a next pixel's. */
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {
@@ -97,15 +114,19 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
 #endif
 }
 
+#endif
+
 /* One row of tiles, all vectors of the block. */
 static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char *src, char *dst) {
-    kw_i64 vector_bytes = kw_windows(j->a) * KW_WINDOW_BYTES;
+    kw_i64 vector_bytes = kw_windows(j->a) * kw_window_bytes(j->a);
     const char *weights = j->a->packed + b->begin * vector_bytes;
+#if !KW_REACH
     if (j->a->groups * KW_DST_GROUP < KW_CHANNELS) {
         for (kw_i64 t = 0; t < tiles; t++)
             narrow_tile(j, t, src, weights, dst);
         return;
     }
+#endif
 #if KW_EPILOGUE
     kw_channels channels = kw_channels_of(j->a);
     kw_i64 whole = j->to_padding_count ? j->to_padding[0] / KW_PIXELS : tiles; /* tiles before the first that reaches beyond the image */
@@ -117,10 +138,15 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
 #endif
         const kw_i64 *from = j->from + t * j->windows * KW_ENTRY, *to = j->to + t * KW_PIXELS;
         for (kw_i64 v = b->begin; v < b->end; v++) {
-            kw_i64 channel = kw_first_channel(j->a, v);
-            kw_tile(from, j->windows, to, src + (channel / KW_DST_GROUP * KW_SRC_GROUP - b->src) * KW_BYTES,
-                    weights + (v - b->begin) * vector_bytes,
-                    dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_ZERO(zero) KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));
+#if KW_REACH
+            const kw_group_lanes *lanes = &j->lanes[v - b->begin];
+            kw_i64 channel = lanes->dst, source = lanes->src;
+#else
+            kw_i64 channel = kw_first_channel(j->a, v), source = channel / KW_DST_GROUP * KW_SRC_GROUP;
+#endif
+            kw_tile(from, j->windows, to, src + (source - b->src) * KW_BYTES, weights + (v - b->begin) * vector_bytes,
+                    dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_LANES(lanes) KW_AND_STEPS(kw_src_group(j->a)) KW_AND_ZERO(zero)
+                                                   KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));
         }
     }
 }
@@ -157,7 +183,7 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
 static const char *tap_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 row, kw_i64 col,
                           kw_i64 source) {
     kw_i64 y = row < 0 ? -1 : kw_filter_index(a, 1, KW_TAPS_H, window[0], row), x = kw_filter_index(a, 2, KW_TAPS_W, window[1], col);
-    if (y < 0 || x < 0 || channel >= a->groups * KW_DST_GROUP) return 0;
+    if (y < 0 || x < 0 || channel >= a->groups * kw_dst_group(a)) return 0;
     return a->w + kw_weight_at(a, channel, z, y, x, source) * KW_BYTES;
 }
 
@@ -186,10 +212,10 @@ static float weight_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const 
 static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     (void)thread_memory;
     kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W), windows = a->filter[0] * down * across;
-    kw_f32_u *to = (kw_f32_u *)(a->packed + begin * windows * KW_WINDOW_BYTES);
+    kw_f32_u *to = (kw_f32_u *)(a->packed + begin * windows * kw_window_bytes(a));
     for (kw_i64 i = begin * windows; i < end * windows; i++) {
         kw_i64 window[2] = {i / across % down, i % across}, first = kw_first_channel(a, i / windows);
-        for (kw_i64 step = 0; step < KW_STEPS; step++) {
+        for (kw_i64 step = 0; step < kw_steps(a); step++) {
             for (kw_i64 tap = 0; tap < KW_STEP_VECTORS; tap++, to += KW_LANES) {
                 for (kw_i64 lane = 0; lane < KW_LANES; lane++) {
                     to[lane] = weight_of(a, first + KW_LANE_CHANNEL(tap % KW_HALVES, lane), i / (down * across) % a->filter[0], window,
@@ -216,6 +242,10 @@ static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
         kw_i64 plane = rest % planes;
         rest /= planes;
         kw_block block = kw_block_of(a, rest / a->n);
+#if KW_REACH
+        for (kw_i64 v = block.begin; v < block.end; v++)
+            job.lanes[v - block.begin] = kw_group_lanes_at(a, kw_first_channel(a, v));
+#endif
         run_unit(&job, &block, rest % a->n, plane, part, band * a->params.row_tiles, span * a->params.col_tiles);
     }
 }

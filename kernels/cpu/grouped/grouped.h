@@ -27,8 +27,8 @@ KW_INLINE int kw_zero_of_x(const kw_kernel_args *a) { return (void)a, 0; }
 #endif
 /* Channels of a group on either side, and of the side whose channels fill the lanes. */
 #if KW_REACH
-KW_INLINE kw_i64 kw_src_group(const kw_kernel_args *a) { return a->c; }
-KW_INLINE kw_i64 kw_dst_group(const kw_kernel_args *a) { return a->k; }
+KW_INLINE kw_i64 kw_src_group(const kw_kernel_args *a) { return KW_BACKWARD ? a->k : a->c; }
+KW_INLINE kw_i64 kw_dst_group(const kw_kernel_args *a) { return KW_BACKWARD ? a->c : a->k; }
 #else
 KW_INLINE kw_i64 kw_src_group(const kw_kernel_args *a) { return (void)a, KW_SRC_GROUP; }
 KW_INLINE kw_i64 kw_dst_group(const kw_kernel_args *a) { return (void)a, KW_DST_GROUP; }
@@ -39,7 +39,8 @@ KW_INLINE __attribute__((unused)) kw_i64 kw_other_group(const kw_kernel_args *a)
 #define KW_PIXELS (KW_TILE_H * KW_TILE_W)
 #define KW_SOURCES (KW_ROWS * KW_COLS)
 #define KW_ENTRY KW_GROUPED_ENTRY(KW_SOURCES)
-#define KW_WINDOW_BYTES (KW_STEPS * KW_STEP_VECTORS * KW_VECTOR)
+KW_INLINE kw_i64 kw_steps(const kw_kernel_args *a) { return KW_REACH ? kw_src_group(a) : KW_STEPS; }
+KW_INLINE kw_i64 kw_window_bytes(const kw_kernel_args *a) { return kw_steps(a) * KW_STEP_VECTORS * KW_VECTOR; }
 
 KW_INLINE kw_vf kw_fma(kw_vf a, kw_vf x, kw_vf b) { return a + x * b; }
 
@@ -75,7 +76,7 @@ KW_INLINE void kw_put_bytes(char *p, kw_vf v, kw_i64 bytes) { /* an even number 
 #define KW_MIXED KW_SRC_GROUP
 #endif
 #ifndef KW_WIDENS_AHEAD
-#define KW_WIDENS_AHEAD (KW_MIXES && KW_STORAGE != 0 && !KW_DP)
+#define KW_WIDENS_AHEAD (KW_MIXES && KW_STORAGE != 0 && !KW_DP && !KW_REACH)
 #endif
 #define KW_MIXES_FLOATS (KW_STAGED || KW_WIDENS_AHEAD)
 #if KW_WIDENS_AHEAD

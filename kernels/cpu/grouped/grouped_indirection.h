@@ -115,6 +115,9 @@ typedef struct kw_job {
     char *zeros, *scratch;
     kw_i64 *from, *to, *from_padding, *to_padding, *narrow;
     kw_i64 from_padding_count, to_padding_count;
+#if KW_REACH
+    kw_group_lanes *lanes; /* of forward and backward data: of each vector of the block */
+#endif
     int at_end; /* of the weight gradient: a vector of the tiles' pixels may reach beyond a tensor */
 } kw_job;
 
@@ -137,6 +140,9 @@ static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     j.to = j.from_padding + words + 1;
     j.to_padding = j.to + results;
     j.narrow = j.from + KW_GROUPED_INDIRECTION_BYTES(words, results) / (kw_i64)sizeof(kw_i64);
+#if KW_REACH
+    j.lanes = (kw_group_lanes *)(((kw_u64)j.narrow + KW_VECTOR - 1) / KW_VECTOR * KW_VECTOR);
+#endif
     const kw_u32 zero = ((kw_u32)kw_zero_of_x(a) & 0xffu) * 0x01010101u;
     for (kw_i64 i = 0; i < a->params.scratch_bytes; i += KW_VECTOR)
         kw_put(j.zeros + i, kw_spread_word(&zero));
@@ -197,7 +203,7 @@ static kw_i64 kw_indirection_init_tile(kw_job *j, kw_i64 at, kw_i64 row, kw_i64 
             kw_i64 top = h->from_first + kw_shift(h, r);
             kw_i64 line = (d->first_window + z * d->window_step) * down + h->first_window + r * h->window_step;
             for (kw_i64 s = 0; s < w->windows; s++, at += KW_ENTRY, j->windows++) {
-                j->from[at] = (line * across + w->first_window + s * w->window_step) * KW_WINDOW_BYTES;
+                j->from[at] = (line * across + w->first_window + s * w->window_step) * kw_window_bytes(j->a);
                 kw_indirection_init_window(j, at + 1, base + plane * j->from_plane + top * j->from_row, row * h->from_tile + top,
                                            w->from_first + tile * w->from_tile + kw_shift(w, s));
             }

@@ -21,7 +21,7 @@ typedef struct kw_channels {
 /* Of no vector yet. */
 KW_INLINE kw_channels kw_channels_of(const kw_kernel_args *a) {
     const kw_i64 *to = KW_BACKWARD ? a->in : a->out;
-    kw_i64 total = a->groups * KW_DST_GROUP;
+    kw_i64 total = a->groups * kw_dst_group(a);
     return (kw_channels){
         .place = kw_place_at(a, kw_result(a), 0, 0), .bytes = a->n * to[0] * to[1] * to[2] * total * KW_OUT_BYTES, .total = total};
 }

@@ -12,8 +12,8 @@
  * conv.depthwise_weight and conv.merged_weight: their weight gradients. The sums of a window of taps stay in registers while a unit goes
  * over the pixels, once for each input channel of a group.
  *
- * conv.any_merged_weight: the same of groups of any width, C/G unlike K/G as well, whose channels the problem tells. The wider side of the
- * group fills the lanes, which go on from group to group, and the other's channels are brought to them by permutations of as many vectors as
+ * conv.any_merged and conv.any_merged_weight: the same of groups of any width, C/G unlike K/G as well, whose channels the problem tells. The result's channels, in
+ * the gradient those of the wider side, fill the lanes, which go on from group to group, and the other's channels are brought to them by permutations of as many vectors as
  * the groups of a vector take. */
 #include "base/math.h"
 #include "families/cpu/cpu_rules.h"
@@ -40,11 +40,14 @@ static const kw_axis merged_weight_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES, GROUP
 /* Of groups of any width. */
 enum { ANY_LANES = KW_GROUPED_AXIS_COUNT, ANY_REACH };
 enum { LANES_C, LANES_K };
+#define REACH_AXIS                                                                                                                         \
+    { "reach", NULL, 1, 2, "vectors of the other side's channels that are permuted at once" }
+static const kw_axis any_merged_axes[] = {KW_ISA_AXES, KW_GROUPED_AXES, REACH_AXIS};
 static const kw_axis any_merged_weight_axes[] = {
     KW_ISA_AXES,
     KW_GROUPED_AXES,
     {"lanes", "c k", 0, 1, "whose channels fill the vectors: c of x, k of y; the other's are permuted"},
-    {"reach", NULL, 1, 2, "vectors of the other side's channels that are permuted at once"},
+    REACH_AXIS,
 };
 
 static kw_grouped grouped_of(const kw_config *config) {
@@ -65,14 +68,15 @@ static kw_grouped grouped_of(const kw_config *config) {
 
 static kw_grouped any_merged_of(const kw_config *config) {
     const int32_t *axis = config->axis;
+    bool gradient = kw_grouped_gradient(config);
     return (kw_grouped){
         .tile_h = axis[KW_GROUPED_TILE_H],
         .tile_w = axis[KW_GROUPED_TILE_W],
         .taps_h = axis[KW_GROUPED_TAPS_H],
         .taps_w = axis[KW_GROUPED_TAPS_W],
         .stride = axis[KW_GROUPED_STRIDE],
-        .reach = axis[ANY_REACH],
-        .lanes_c = axis[ANY_LANES] == LANES_C,
+        .reach = axis[gradient ? ANY_REACH : KW_GROUPED_AXIS_COUNT],
+        .lanes_c = gradient && axis[ANY_LANES] == LANES_C,
     };
 }
 
@@ -128,10 +132,33 @@ static bool lanes_are_of_the_wider(const kw_rule_case *c) {
 /* A vector that begins in the midst of a group meets one more. */
 static bool groups_are_within_reach(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
-    int64_t lanes = kw_config_isa(c->config)->lanes, wide = kw_max(d->c, d->k) / d->g, narrow = kw_min(d->c, d->k) / d->g;
-    int64_t groups = lanes % wide == 0 || wide % lanes == 0 ? kw_ceil_div(lanes, wide) : (lanes - 2) / wide + 2;
-    return kw_min(groups, d->g) * narrow <= lanes * c->config->axis[ANY_REACH];
+    kw_grouped g = any_merged_of(c->config);
+    bool of_c = g.lanes_c || c->config->op == KW_CONV_BWD_DATA;
+    int64_t lanes = kw_config_isa(c->config)->lanes, own = (of_c ? d->c : d->k) / d->g, other = (of_c ? d->k : d->c) / d->g;
+    int64_t groups = lanes % own == 0 || own % lanes == 0 ? kw_ceil_div(lanes, own) : (lanes - 2) / own + 2;
+    return kw_min(groups, d->g) * other <= lanes * g.reach;
 }
+
+static bool both_sides_fill_a_vector(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
+    return kw_min(d->c, d->k) >= kw_config_isa(c->config)->lanes;
+}
+
+static const kw_rule any_merged_data_fits[] = {
+    {"wide_groups", "g must be above 1, and c/g or k/g", has_wide_groups},
+    {"group_reach", "the groups of a vector must have no more channels of the other side than reach vectors", groups_are_within_reach},
+    {"whole_vector", "x and y must have as many channels as a vector", both_sides_fill_a_vector},
+    {0},
+};
+
+static bool multiplies_floats(const kw_rule_case *c) {
+    return c->config->axis[KW_AXIS_MATH] == KW_MATH_FMA;
+}
+
+static const kw_rule any_merged_valid[] = {
+    {"float_math", "groups of any width are multiplied as fp32; it needs math=fma", multiplies_floats},
+    {0},
+};
 
 static const kw_rule any_merged_fits[] = {
     {"wide_groups", "g must be above 1, and c/g or k/g", has_wide_groups},
@@ -151,7 +178,11 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
 
 static void any_merged_launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_grouped grouped = any_merged_of(config);
-    kw_gradient_launch(config, &grouped, problem, target, launch);
+    if (kw_grouped_gradient(config)) {
+        kw_gradient_launch(config, &grouped, problem, target, launch);
+    } else {
+        kw_grouped_launch(config, &grouped, problem, target, launch);
+    }
 }
 
 static void any_merged_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
@@ -177,6 +208,7 @@ enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 };
 /* What the rows have in common. */
 #define GROUPED_FAMILY(table)                                                                                                              \
     .kind = KW_KIND_CPU, .fuses = true, .first_text = true, .axes = table, .axis_count = sizeof table / sizeof *table
+#define ANY_WIDTH .decode = any_merged_decode, .launch = any_merged_launch, .emit = any_merged_emit
 #define FIXED_WIDTH .decode = conv_grouped_decode, .launch = conv_grouped_launch, .emit = conv_grouped_emit
 
 const kw_family kw_family_conv_depthwise = {
@@ -237,6 +269,19 @@ const kw_family kw_family_conv_merged_weight = {
     GROUPED_FAMILY(merged_weight_axes),
 };
 
+const kw_family kw_family_conv_any_merged = {
+    .name = "conv.any_merged",
+    .summary = "narrow groups of any width, several groups a vector, forward and backward data",
+    .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
+    .rules = {[KW_VALID] = {any_merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_FITS] = {any_merged_data_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
+    .kernel = "cpu/grouped/grouped.c",
+    .dtypes = FLOATS,
+    ANY_WIDTH,
+    GROUPED_FAMILY(any_merged_axes),
+};
+
 const kw_family kw_family_conv_any_merged_weight = {
     .name = "conv.any_merged_weight",
     .summary = "narrow groups of any width, several groups a vector, weight gradient",
@@ -246,8 +291,6 @@ const kw_family kw_family_conv_any_merged_weight = {
               [KW_FITS] = {any_merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     .dtypes = FLOATS,
-    .decode = any_merged_decode,
-    .launch = any_merged_launch,
-    .emit = any_merged_emit,
+    ANY_WIDTH,
     GROUPED_FAMILY(any_merged_weight_axes),
 };

@@ -291,7 +291,8 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
                  g->dst);
     kw_text_addf(text, "#define KW_STAGED %d\n#define KW_REACH %d\n#define KW_LANES_C %d\n", w.staged, g->reach, g->lanes_c);
     int steps = g->reach ? 1 : dp && !pairs_rows ? g->src / 2 : g->src;
-    kw_text_addf(text, "#define KW_STEPS %d\n#define KW_STEP_VECTORS %d\n", steps, (int)kw_grouped_window_vectors(config, g) / steps);
+    int vectors = g->reach ? g->taps_h * g->taps_w : (int)kw_grouped_window_vectors(config, g) / steps;
+    kw_text_addf(text, "#define KW_STEPS %d\n#define KW_STEP_VECTORS %d\n", steps, vectors);
     if (pairs_rows && w.gradient) {
         kw_text_add(text, "#define KW_ROW_PAIRS 0\n");
     } else if (pairs_rows) {

@@ -16,6 +16,10 @@ enum { INDIRECTION_BYTES = 16384, STAGED_BYTES = 16384 };
  * few tiles there must be for the sums that each vector loads and stores. */
 enum { SUMS_BYTES = 49152, VECTORS_LEAST = 8, GRADIENT_BYTES = 131072, TILES_LEAST = 8 };
 
+/* Groups of any width: the multiply-adds' time that a permutation takes, of those that hold pixels of one side for a vector of the other's
+ * channels (two in three cycles beside multiply-adds on a Zen 4). */
+#define MIX_SHARE 0.5
+
 /* One axis of a problem under a window; kernels/cpu/grouped/grouped_indirection.h's kw_axis in sizes. */
 typedef struct axis_cut {
     int64_t parts, tiles; /* tiles of the first part, which has most */
@@ -92,8 +96,9 @@ static void count_tile(const kw_config *config, const kw_grouped *g, double *mul
         sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     }
     double served = kw_grouped_scatters(config, g) ? (g->taps_h > 1 ? g->stride : 1) * (g->taps_w > 1 ? g->stride : 1) : 1;
-    *multiply_adds = steps * (taps * g->tile_h * g->tile_w / served + sources * kw_widening_products(config));
-    *loads = steps * (sources + taps);
+    double mixes = sources * (kw_widening_products(config) + (g->reach ? MIX_SHARE : 0));
+    *multiply_adds = steps * (taps * g->tile_h * g->tile_w / served + mixes);
+    *loads = steps * (sources * fmax(1, g->reach) + taps);
 }
 
 /* Of the source rows that a row of tiles goes over, those that the one before went over, too; for all rows of tiles. */
@@ -135,9 +140,21 @@ static int64_t columns_of(const cut *c) {
     return kw_ceil_div(c->width.tiles, kw_ceil_div(c->width.tiles, cols));
 }
 
-void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
+/* As the problem has it, where the config does not say. */
+static kw_grouped with_channels(const kw_grouped *grouped, const kw_problem *problem) {
+    kw_grouped g = *grouped;
+    if (g.reach) {
+        int32_t c = (int32_t)(problem->conv.c / problem->conv.g), k = (int32_t)(problem->conv.k / problem->conv.g);
+        g.src = problem->op == KW_CONV_BWD_DATA ? k : c;
+        g.dst = problem->op == KW_CONV_BWD_DATA ? c : k;
+    }
+    return g;
+}
+
+void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
                        kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
+    const kw_grouped whole = with_channels(grouped, problem), *g = &whole;
     int64_t out[3], lanes = kw_config_isa(config)->lanes, channels = kw_grouped_channels(config, g),
                     element = (int64_t)kw_dtype_size(problem->dtype);
     kw_problem_output(out, problem);
@@ -156,6 +173,9 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
     int64_t units = cells * kw_ceil_div(c.height.tiles, rows) * kw_ceil_div(c.width.tiles, cols);
     int64_t windows = d->filter[0] * kw_ceil_div(d->filter[1], g->taps_h) * kw_ceil_div(d->filter[2], g->taps_w);
     int64_t widest = kw_max(kw_max(g->src, g->dst), channels);
+    if (g->reach) {
+        widest = kw_max(widest, kw_ceil_div(kw_max(d->c, d->k) + lanes, block));
+    }
 
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = vectors, .packs = true};
@@ -173,7 +193,9 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *g, const kw_pr
         .indirection_words = words,
         .indirection_tiles = cols,
     };
-    int64_t narrow = d->g * g->dst < channels ? KW_GROUPED_NARROW_BYTES(c.words + results, lanes) : 0;
+    int64_t narrow = g->reach                   ? KW_GROUPED_LANES_BYTES(block, lanes)
+                     : d->g * g->dst < channels ? KW_GROUPED_NARROW_BYTES(c.words + results, lanes)
+                                                : 0;
     launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, cols * results) + narrow + KW_LINE;
 
     double multiply_adds, loads;
@@ -208,19 +230,11 @@ static int64_t gradient_rows(const kw_grouped *g, const kw_problem *problem, con
     return kw_min(c->height.tiles, kw_min(most, kw_max(few, GRADIENT_BYTES / bytes)));
 }
 
-/* Groups of any width: the multiply-adds' time that a permutation takes, of those that hold pixels of one side for a vector of the other's
- * channels (two in three cycles beside multiply-adds on a Zen 4). */
-#define MIX_SHARE 0.5
-
 /* A unit is some vectors and a window; it goes over all pixels. */
 void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
                         kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
-    kw_grouped whole = *grouped, *g = &whole;
-    if (g->reach) {
-        g->src = (int32_t)(d->c / d->g);
-        g->dst = (int32_t)(d->k / d->g);
-    }
+    const kw_grouped whole = with_channels(grouped, problem), *g = &whole;
     int64_t lanes = kw_config_isa(config)->lanes, pixels = g->tile_h * g->tile_w, taps = g->taps_h * g->taps_w;
     int64_t steps = g->lanes_c ? g->dst : g->src;                                /* channels of the side that does not fill the lanes */
     int64_t channels = kw_grouped_channels(config, g), parts = channels / lanes; /* of a vector of channels, and of its sums */

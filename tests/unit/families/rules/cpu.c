@@ -207,6 +207,19 @@ static const rule_example merged_weight_rows[] = {
     {0},
 };
 
+static const rule_example any_merged_rows[] = {
+    {"", "conv_fwd bf16", "", ARCH, "conv_fwd bf16 g8 c24 k56 i9x9 f3x3"},
+    {"float_math", "conv_fwd bf16", "math=dp", NULL, NULL},
+    {"tile_registers", "conv_fwd fp32", "tile_h=2 tile_w=14", NULL, NULL},
+    {"bwd_data_tile", "conv_bwd_data fp32", "stride=2", NULL, NULL},
+    {"wide_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 c24 k56 i9x9 f3x3"},
+    {"wide_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g24 c24 k24 i9x9 f3x3"},
+    {"group_reach", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g8 c56 k24 i9x9 f3x3"},
+    {"", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 g8 c56 k24 i9x9 f3x3"},
+    {"whole_vector", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g3 c9 k21 i9x9 f3x3"},
+    {0},
+};
+
 static const rule_example any_merged_weight_rows[] = {
     {"", "conv_bwd_weight bf16", "", ARCH, "conv_bwd_weight bf16 g3 c9 k21 i9x9 f3x3"},
     {"weight_math", "conv_bwd_weight bf16", "math=dp", NULL, NULL},
@@ -253,6 +266,8 @@ const rule_examples depthwise_weight_rule_examples = {
     "conv.depthwise_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", depthwise_weight_rows};
 const rule_examples merged_weight_rule_examples = {
     "conv.merged_weight", "isa=avx512 math=fma tile_h=2 tile_w=4 taps_h=3 taps_w=3 stride=1 group_c=4 group_k=4", merged_weight_rows};
+const rule_examples any_merged_rule_examples = {
+    "conv.any_merged", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=1 taps_w=3 stride=1 reach=1", any_merged_rows};
 const rule_examples any_merged_weight_rule_examples = {
     "conv.any_merged_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1 lanes=k reach=1", any_merged_weight_rows};
 const rule_examples merged_rule_examples = {

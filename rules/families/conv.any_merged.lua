@@ -1,0 +1,64 @@
+-- Narrow groups of any width: a tile's code handles a window of taps (taps_h x taps_w) at once; 1x1 serves any filter, stride and dilation.
+-- taps_h, taps_w, stride, tile_h, tile_w
+local default = {
+    avx512 = {
+        { 1, 3, 1, 1, 14 }, { 1, 3, 1, 1, 7 }, { 3, 3, 1, 2, 4 }, { 1, 3, 2, 1, 14 }, { 1, 3, 2, 1, 7 }, { 1, 3, 2, 1, 8 }, { 3, 3, 2, 2, 4 },
+        { 1, 5, 1, 1, 14 }, { 1, 5, 1, 1, 7 }, { 1, 5, 2, 1, 14 }, { 1, 5, 2, 1, 7 }, { 1, 1, 1, 1, 14 },
+    },
+    avx2 = {
+        { 1, 3, 1, 1, 7 }, { 1, 3, 1, 1, 8 }, { 1, 3, 2, 1, 7 }, { 1, 3, 2, 1, 8 }, { 1, 5, 1, 1, 7 }, { 1, 5, 2, 1, 7 }, { 1, 5, 2, 1, 8 },
+        { 1, 1, 1, 1, 8 },
+    },
+}
+-- Every value of every axis.
+local tests = {
+    { 3, 3, 1, 2, 2 }, { 1, 3, 2, 1, 8 }, { 1, 1, 1, 1, 4 }, { 1, 5, 1, 1, 7 }, { 3, 3, 2, 2, 4 }, { 1, 1, 1, 1, 14 },
+}
+
+local function place(list, c)
+    for i, tile in ipairs(list) do
+        if tile[1] == c.taps_h and tile[2] == c.taps_w and tile[3] == c.stride and tile[4] == c.tile_h and tile[5] == c.tile_w then
+            return i
+        end
+    end
+end
+
+return {
+    family = "conv.any_merged",
+    ops = { "conv_fwd", "conv_bwd_data" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = { "fma" },
+            tile_h = { 1, 2 },
+            tile_w = { 2, 4, 7, 8, 14 },
+            taps_h = { 1, 3 },
+            taps_w = { 1, 3, 5 },
+            stride = { 1, 2 },
+            reach = { 1, 2 },
+        }
+    end,
+    rules = {
+        { "windows are square, or one row of taps", function(c)
+            return c.taps_h == c.taps_w or c.taps_h == 1
+        end },
+        { "fewer than 4 pixels are hardly more than their loads", function(c)
+            return c.tile_h * c.tile_w >= 4
+        end },
+    },
+    sets = {
+        full = true,
+        traits = true,
+        tiny = function(c, arch)
+            return c.isa == arch.isa[1] and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1 and c.tile_w == 8 and c.reach == 1
+        end,
+        default = function(c, arch)
+            return c.isa == arch.isa[1] and place(default[c.isa], c) ~= nil
+        end,
+        tests = function(c, arch)
+            local at = place(tests, c)
+            return at ~= nil and (at % 2 == 0) == (c.reach == 1) and (at == 2 or c.dtype == "fp32" and (at == 1 or c.op == "conv_fwd"))
+        end,
+    },
+}
