@@ -219,6 +219,18 @@ static void parts_leave_threads_idle_for_a_twentieth_at_most_where_blocks_allow(
     }
 }
 
+static void weights_are_asked_for_ahead_where_the_last_level_is_far(void **state) {
+    (void)state;
+    kw_target target = {.backend = KW_BACKEND_CPU, .l3 = 32 << 20};
+    assert_int_equal(kw_tile_far(&target), 0);
+    target.l3 = 300 << 20; /* not measured, and large */
+    assert_int_equal(kw_tile_far(&target), 4096);
+    target.rates.l2 = 118, target.rates.l3 = 101;
+    assert_int_equal(kw_tile_far(&target), 0);
+    target.rates.l2 = 114, target.rates.l3 = 25;
+    assert_int_equal(kw_tile_far(&target), 4096);
+}
+
 /* Pixels so far apart that they meet in few sets of a cache of 8 ways of 4 KiB would evict each other. */
 static void a_tiles_pixels_have_room_in_the_first_level_cache(void **state) {
     (void)state;
@@ -239,6 +251,7 @@ int main(void) {
         cmocka_unit_test(a_problem_that_a_family_does_not_serve_is_refused_in_words),
         cmocka_unit_test(a_launch_counts_all_the_work_and_packs_all_the_weights),
         cmocka_unit_test(small_tiles_go_through_the_weights_more_often),
+        cmocka_unit_test(weights_are_asked_for_ahead_where_the_last_level_is_far),
         cmocka_unit_test(parts_leave_threads_idle_for_a_twentieth_at_most_where_blocks_allow),
         cmocka_unit_test(a_tiles_pixels_have_room_in_the_first_level_cache),
     };

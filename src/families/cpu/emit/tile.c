@@ -209,9 +209,10 @@ int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count) {
 }
 
 int kw_tile_far(const kw_target *target) {
-    enum { PAGE = 4096, FAR = 3 };
-    kw_rates rates = kw_rates_whole(&target->rates);
-    return rates.l2 > FAR * rates.l3 ? PAGE : 0;
+    enum { PAGE = 4096, FAR = 3, MANY_SLICES = 64 << 20 };
+    const kw_rates *rates = &target->rates;
+    bool far = rates->l2 > 0 && rates->l3 > 0 ? rates->l2 > FAR * rates->l3 : target->l3 >= MANY_SLICES;
+    return far ? PAGE : 0;
 }
 
 int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads, int64_t each) {

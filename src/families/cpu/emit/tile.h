@@ -53,7 +53,8 @@ double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile);
 int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count);
 
 /* How many bytes ahead of where it multiplies a kernel asks for weights: a page, with whose end a core's own prefetching ends, where the last
- * level of cache is so far from the core that this is waited for; 0 elsewhere, where asking takes slots of what it would save. */
+ * level of cache is so far from the core that this is waited for: by its rates, or, where they were not measured, by its size, which it has
+ * in slices beside as many cores. 0 elsewhere, where asking takes slots of what it would save. */
 int kw_tile_far(const kw_target *target);
 /* Into how many parts the blocks of output channels of every unit are cut, so that threads are idle for at most a twentieth of the time
  * where blocks allow it, and each thread has so many units (KW_TEAM_UNITS, or 1 where a part costs much). */
