@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """gpu_pairs.py KWRIGHT MODEL SEED CLASS:COUNT[:TYPE[:FAMILY]] ... > PAIRS: problems drawn by class (bench/peer/peer_problems.py), each with kernels
-for bench/peer/gpu_rows.py to time: the best by MODEL, those of families that it never saw by the estimate, and as many at random, so that what
-is bad is learned as well. TYPE: bf16, fp16, fp32, tf32; fwd behind a dot takes forward alone. Of FAMILY every kernel is taken that the
+for bench/peer/gpu_rows.py to time: the best by MODEL and by the estimate, which knows tiles that MODEL never saw, those of families that it
+never saw by the estimate too, and some at random, so that what is bad is learned as well. TYPE: bf16, fp16, fp32, tf32; fwd behind a dot takes forward alone. Of FAMILY every kernel is taken that the
 estimate has within twice its best one, and problems without one are left out, so that a set can be thinned by best times. Kernels drawn at
 random are of half of the set, so that fewer have to be compiled. Runs where there is no GPU: MODEL is asked as if it were of the emulated
 device. With MODEL all every kernel that serves a problem is taken, which is what selections are to be held against."""
@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import peer_problems  # noqa: E402  pylint: disable=wrong-import-position
 
 DEVICE, LAUNCH_MAX_NS = "emu:sm_90", 3e6
-BEST, NEW_BEST, NEW_RANDOM, KERNELS, REACH = 4, 2, 3, 11, 2
+BEST, ESTIMATED, NEW_BEST, NEW_RANDOM, KERNELS, REACH = 4, 5, 2, 3, 14, 2
 
 
 def for_the_emulator(model, folder):
@@ -80,7 +80,7 @@ def choose(model, seed, text, whole):
     for family in new.values():
         take(sorted(family, key=lambda k: k["estimate_ns"])[:NEW_BEST])
         take(r.sample(family, min(NEW_RANDOM, len(family))))
-    take(sorted(kernels, key=lambda k: k["estimate_ns"])[:1])
+    take(sorted(kernels, key=lambda k: k["estimate_ns"])[:ESTIMATED])
     take(r.sample(pool, min(len(pool), max(0, KERNELS - len(chosen)))))
     return told["problem"], chosen
 
