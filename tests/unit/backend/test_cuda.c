@@ -147,7 +147,7 @@ static int encode(kw_gpu_map *map, int type, unsigned rank, void *tensor, const 
     assert_true(strides[0] == 272 && strides[1] == 27200);
     assert_true(box[0] == 64 && box[1] == 128 && box[2] == 1);
     assert_true(steps[0] == 1 && steps[1] == 1 && steps[2] == 1);
-    assert_true(!interleave && swizzle == KW_CUDA_MAP_SWIZZLE_128 && promotion == KW_CUDA_MAP_PROMOTION_L2_256 && !fill);
+    assert_true(!interleave && swizzle == KW_CUDA_MAP_SWIZZLE_128 && promotion == KW_CUDA_MAP_PROMOTION_L2_128 && !fill);
     return 0;
 }
 
@@ -162,7 +162,7 @@ static int encode_image(kw_gpu_map *map, int type, unsigned rank, void *tensor, 
     assert_true(low[0] == -2 && low[1] == -1 && high[0] == -3 && high[1] == -2);
     assert_true(channels == 64 && pixels == 128);
     assert_true(steps[0] == 1 && steps[1] == 2 && steps[2] == 2 && steps[3] == 1);
-    assert_true(!interleave && swizzle == KW_CUDA_MAP_SWIZZLE_128 && promotion == KW_CUDA_MAP_PROMOTION_L2_256 && !fill);
+    assert_true(!interleave && swizzle == KW_CUDA_MAP_SWIZZLE_128 && promotion == KW_CUDA_MAP_PROMOTION_L2_128 && !fill);
     memset(map, 0xff, sizeof *map);
     return 0;
 }
