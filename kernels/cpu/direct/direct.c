@@ -401,10 +401,25 @@ static void columns_inside(kw_i64 columns[2], const kw_walk *x, kw_i64 size) {
     columns[1] = ceil_div(kw_max(size - high, 0), x->src_step);
 }
 
+/* The first column behind c where columns that read the image begin or end. */
+KW_INLINE kw_i64 next_border(kw_i64 c, kw_i64 end, const kw_i64 inside[2]) {
+    return c < inside[0] ? kw_min(end, inside[0]) : c < inside[1] ? kw_min(end, inside[1]) : end;
+}
+
 /* How many columns the tile from column c on has. */
 KW_INLINE kw_i64 tile_columns(kw_i64 c, kw_i64 end, const kw_i64 inside[2]) {
-    kw_i64 until = c < inside[0] ? kw_min(end, inside[0]) : c < inside[1] ? kw_min(end, inside[1]) : end;
+    kw_i64 until = next_border(c, end, inside);
     return KW_TILE_SKIP ? ceil_div(until - c, ceil_div(until - c, KW_TILE_COLS)) : kw_min(KW_TILE_COLS, end - c);
+}
+
+/* Results of padding alone are zeros, unless steps or heads of runs make something of them. */
+#define KW_ZERO_RESULTS (KW_TILE_SKIP && !KW_HEADED && !KW_EPILOGUE)
+static __attribute__((unused)) void store_zeros(const kw_tile_job *job, char *out, kw_i64 pixels) {
+    kw_i64 bytes = kw_min(job->channels, KW_BLOCK) * KW_OUT_BYTES;
+    for (kw_i64 row = 0; row < job->rows; row++) {
+        for (kw_i64 col = 0; col < pixels; col++)
+            kw_fill(out + row * job->out_row + col * job->out_pixel, bytes, 0);
+    }
 }
 
 static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
@@ -459,6 +474,13 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
             clip_runs(&job, a, &y->walk, r, r, runs, of_height);
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
             for (kw_i64 c = x->at, end = x->at + x->count; c < end; c += job.cols) {
+#if KW_ZERO_RESULTS
+                if (!job.run_count || c < inside[0] || c >= inside[1]) {
+                    job.cols = (job.run_count ? next_border(c, end, inside) : end) - c;
+                    store_zeros(&job, dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES, job.cols);
+                    continue;
+                }
+#endif
                 kw_i64 count = tile_columns(c, end, inside);
                 job.cols = count, job.lead = 0;
                 job.src = src + r * job.src_row + c * job.src_pixel;
