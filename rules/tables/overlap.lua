@@ -60,7 +60,7 @@ local border_any = {
     { "pingpong", "128x64x64", 9 }, { "pingpong", "64x64x64", 9 }, { "cooperative", "128x192x64", 5 },
 }
 local border_any_deep = { { "cooperative", "256x96x64", 6 }, { "cooperative", "256x64x64", 8 }, { "pingpong", "64x64x64", 9 } }
-local border_any_narrow = { { "cooperative", "256x32x64", 9 } } -- forward, as `narrow`
+local border_narrow = { { "cooperative", "256x32x64", 9 } } -- and where channels fill no more
 
 -- 1x1 filters on channels-first tensors as they are: rows are output channels.
 local planes = {
@@ -254,9 +254,9 @@ local function convolutions(op, first, last, meets, width)
         if width ~= 4 and not weight and ndim == 2 then
             lists[#lists + 1], lists[#lists + 2] = points(border), points(border_divided, 0)
             lists[#lists + 1] = points(border_any, 0, 2, 1)
-            lists[#lists + 1] = op == "conv_fwd" and points(border_any_narrow, 0, 2, 1) or {}
+            lists[#lists + 1], lists[#lists + 2] = points(border_narrow, 0, 2, 1), points(border_narrow, 0)
         elseif width ~= 4 and not weight and ndim == 3 then
-            lists[#lists + 1], lists[#lists + 2] = points(border_deep, 0), points(border_any_deep, 0, 2, 1)
+            lists[#lists + 1], lists[#lists + 2], lists[#lists + 3] = points(border_deep, 0), points(border_any_deep, 0, 2, 1), points(border_narrow, 0)
         end
         local last_border = #lists
         if meets and width ~= 4 then

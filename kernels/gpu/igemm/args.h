@@ -7,8 +7,8 @@
 typedef struct kw_igemm_params {
     KW_WORK_PARAMS
     /* With split_image=1, positions of the result's first axis that a piece of the image has; with KW_SPOTS, pixels of a spot along each axis,
-     * KW_SPOT_BITS of them from the outermost on; with spec=stride1, taps of a step, the first axis whose taps share their pixels,
-     * copies that bring the pixels of a tile, and the positions of one, KW_BORDER_BITS each; else, of pipe=cooperative and pingpong, 1: pixels are brought as rows of a matrix. */
+     * KW_SPOT_BITS of them from the outermost on; with spec=stride1, places for borders (behind KW_BORDER_JOINED_BITS), taps of a step, the
+     * first axis whose taps share their pixels, copies that bring the pixels of a tile, and the positions of one, KW_BORDER_BITS each; else, of pipe=cooperative and pingpong, 1: pixels are brought as rows of a matrix. */
     kw_i64 pixels;
 } kw_igemm_params;
 
@@ -28,6 +28,7 @@ KW_PARAMS_FIT(kw_igemm_params);
 /* spec=stride1 (gpu/igemm/border.h): positions of an axis of padded images, of which zeros between two are shared. source, result: its
  * extents in the tensor that is read and in the result; low: where the first result's first tap reads; reach: from there to the last tap. */
 #define KW_BORDER_BITS 16
+#define KW_BORDER_JOINED_BITS 4
 #define KW_BORDER_MOST(a, b) ((a) > (b) ? (a) : (b))
 #define KW_BORDER_PITCH(source, result, low, reach) KW_BORDER_MOST(result, KW_BORDER_MOST((source) - (low), (result) + (low) + (reach)))
 /* Elements that lie together. With one channel a group (spec=filter3x3) only merged groups do; and weights of merged groups lie together in

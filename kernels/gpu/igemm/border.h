@@ -36,7 +36,12 @@ KW_DEVICE int kw_border_low(const kw_gpu_args *a, int axis) {
 KW_DEVICE int kw_border_shared(const kw_gpu_args *a) { return (int)(a->params.pixels >> 2 * KW_BORDER_BITS) & ((1 << KW_BORDER_BITS) - 1); }
 
 /* Taps of a step. */
-KW_DEVICE int kw_border_joined(const kw_gpu_args *a) { return (int)(a->params.pixels >> 3 * KW_BORDER_BITS); }
+KW_DEVICE int kw_border_joined(const kw_gpu_args *a) {
+    return (int)(a->params.pixels >> 3 * KW_BORDER_BITS) & ((1 << KW_BORDER_JOINED_BITS) - 1);
+}
+
+/* Borders that shared memory has places for. */
+KW_DEVICE int kw_border_places(const kw_gpu_args *a) { return (int)(a->params.pixels >> (3 * KW_BORDER_BITS + KW_BORDER_JOINED_BITS)); }
 
 KW_DEVICE int kw_border_pitch(const kw_gpu_args *a, int axis) {
     if (axis < kw_border_shared(a)) return kw_border_result(a, axis);
@@ -59,6 +64,11 @@ KW_DEVICE int kw_border_taps(const kw_gpu_args *a) {
     return taps;
 }
 
+/* Copies of a border, and positions of one. */
+KW_DEVICE int kw_border_boxes(const kw_gpu_args *a) { return (int)(a->params.pixels >> KW_BORDER_BITS) & ((1 << KW_BORDER_BITS) - 1); }
+KW_DEVICE int kw_border_box(const kw_gpu_args *a) { return (int)a->params.pixels & ((1 << KW_BORDER_BITS) - 1); }
+KW_DEVICE int kw_border_bytes(const kw_gpu_args *a) { return kw_border_boxes(a) * kw_border_box(a) * KW_SLAB_ROW_BYTES; }
+
 /* --- what a block knows: in shared memory, where it takes no registers from the sums --- */
 
 typedef struct kw_facts {
@@ -67,6 +77,7 @@ typedef struct kw_facts {
     int bits[3];
     int taps, joined, steps;       /* kw_border_taps, kw_border_joined; of a border */
     int blocks, borders;           /* kw_feed_blocks; of a tile */
+    int places, bytes;             /* kw_border_places; of a border */
     int halved;                    /* the block, if any, of which half has no channels */
     int shift[KW_BORDER_TAPS_MAX]; /* of a border's tap: bytes from a row's own position to the one that it reads */
 } kw_facts;
@@ -88,6 +99,8 @@ KW_DEVICE void kw_facts_work_out(const kw_gpu_args *a, kw_facts *facts) {
         }
         facts->taps = taps;
         facts->joined = kw_border_joined(a);
+        facts->places = kw_border_places(a);
+        facts->bytes = kw_border_bytes(a);
         facts->steps = KW_CEIL(taps, facts->joined);
         facts->blocks = kw_feed_blocks(a);
         facts->borders = kw_feed_taps(a) / taps * facts->blocks;
@@ -130,11 +143,6 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     f->outer = number ? number / blocks : 0;
     f->block = number - f->outer * blocks;
 }
-
-/* Copies of a border, and positions of one. */
-KW_DEVICE int kw_border_boxes(const kw_gpu_args *a) { return (int)(a->params.pixels >> KW_BORDER_BITS) & ((1 << KW_BORDER_BITS) - 1); }
-KW_DEVICE int kw_border_box(const kw_gpu_args *a) { return (int)a->params.pixels & ((1 << KW_BORDER_BITS) - 1); }
-KW_DEVICE int kw_border_bytes(const kw_gpu_args *a) { return kw_border_boxes(a) * kw_border_box(a) * KW_SLAB_ROW_BYTES; }
 
 /* The step's block of channels of all positions that the tile's rows and taps reach with the step's outer tap. */
 KW_DEVICE void kw_border_bring(const kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {

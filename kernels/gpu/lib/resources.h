@@ -109,15 +109,16 @@
 #define KW_PHASES_MAX 16       /* of strided backward data */
 #define KW_BORDER_TAPS_MAX 128 /* of KW_BORDER, that share their pixels */
 #define KW_FACTS_BYTES                                                                                                                     \
-    (KW_BORDER                                    ? 72 + 4 * KW_BORDER_TAPS_MAX                                                            \
+    (KW_BORDER                                    ? 80 + 4 * KW_BORDER_TAPS_MAX                                                            \
      : KW_OP == KW_OP_CONV_BWD_DATA && !KW_PLANES ? 40 + 52 * KW_PHASES_MAX                                                                \
                                                   : 0) /* kw_facts of gpu/igemm/border.h, backward.h */
-/* KW_BORDER: stages have the second operand alone, and what they leave is for the pixels of two borders, 128 bytes of each; so many
- * pixels, a multiple of 8. */
-#define KW_BORDERS (KW_BORDER ? 2 : 0)
+/* KW_BORDER: stages have the second operand alone, and what they leave is for the pixels of two borders or more, 128 bytes of each:
+ * of two so many, a multiple of 8. */
+#define KW_BORDERS (KW_BORDER ? 6 : 0) /* places at most */
 #define KW_BORDER_ROWS                                                                                                                     \
-    ((KW_BLOCK_LDS - KW_STAGES_BYTES - KW_FACTS_BYTES - 2 * KW_PIECE_BYTES - 2 * KW_STAGE_BARRIER_BYTES) / (2 * 8 * KW_SLAB_ROW_BYTES) * 8)
-#define KW_BORDERS_BYTES (KW_BORDER ? 2 * (KW_BORDER_ROWS * KW_SLAB_ROW_BYTES + KW_STAGE_BARRIER_BYTES) : 0)
+    ((KW_BLOCK_LDS - KW_STAGES_BYTES - KW_FACTS_BYTES - 2 * KW_PIECE_BYTES - KW_BORDERS * KW_STAGE_BARRIER_BYTES) /                        \
+     (2 * 8 * KW_SLAB_ROW_BYTES) * 8)
+#define KW_BORDERS_BYTES (KW_BORDER ? 2 * KW_BORDER_ROWS * KW_SLAB_ROW_BYTES + KW_BORDERS * KW_STAGE_BARRIER_BYTES : 0)
 /* KW_STATIONARY: steps of the second operand that what stages leave has room for, beside as many pieces of a group as a tile's columns make. */
 #define KW_STATIONARY_STEPS                                                                                                                \
     ((KW_BLOCK_LDS - KW_STAGES_BYTES - 2 * (KW_TILE_N > KW_SLAB_ELEMENTS ? 2 : 1) * KW_PIECE_BYTES) / KW_TILE_BYTES(KW_HELD_N))

@@ -383,7 +383,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         int count = work.end - work.first;
         if (KW_PINGPONG && number % 2 != group) {
 #if KW_BORDER
-            kw_border_ring_next(&border, kw_border_count(&work));
+            kw_border_ring_next(&border, kw_border_count(&work), &work);
 #endif
             kw_ring_next(&at, count, KW_BORDER ? KW_STAGES : kw_places(a));
             continue;

@@ -1,5 +1,5 @@
 /* overlap_border.h: how gpu/pipeline/overlap.h brings and multiplies where many taps of a convolution read the same pixels (KW_BORDER). Stages hold
- * the second operand alone. Behind them lie KW_BORDERS places for the pixels that these taps of a tile read of a block of channels
+ * the second operand alone. Behind them lie kw_border_places() places for the pixels that these taps of a tile read of a block of channels
  * (gpu/igemm/border.h), with barriers of their own: they are brought before the first of these steps, and given back behind the last. wgmma reads rows from
  * any of them on: the swizzle goes by the address, and a descriptor's start need only be a multiple of 128 bytes (seen on an H200).
  *
@@ -7,14 +7,24 @@
 #ifndef KW_OVERLAP_BORDER_H
 #define KW_OVERLAP_BORDER_H
 
-KW_DEVICE char *kw_border_at(char *lds, int place) { return lds + KW_BORDERS_AT + place * KW_BORDER_ROWS * KW_SLAB_ROW_BYTES; }
+KW_DEVICE char *kw_border_at(char *lds, const kw_work *work, int place) { return lds + KW_BORDERS_AT + place * kw_facts_of(work)->bytes; }
 KW_DEVICE char *kw_border_full_at(char *lds, int place) { return lds + KW_BARRIERS_AT + (KW_STAGES + place) * KW_STAGE_BARRIER_BYTES; }
 KW_DEVICE char *kw_border_empty_at(char *lds, int place) { return kw_border_full_at(lds, place) + 8; }
 
-KW_DEVICE void kw_border_ring_next(kw_ring *r, int blocks) {
-    int at = r->stage + blocks;
-    r->parity ^= at / KW_BORDERS & 1; /* of two */
-    r->stage = at % KW_BORDERS;
+KW_DEVICE void kw_border_ring_step(kw_ring *r, int places) {
+    int over = r->stage + 1 == places;
+    r->parity ^= over;
+    r->stage = over ? 0 : r->stage + 1;
+}
+
+KW_DEVICE void kw_border_ring_next(kw_ring *r, int borders, const kw_work *work) {
+    int places = kw_facts_of(work)->places, at = r->stage + borders;
+    if (borders == 1) {
+        kw_border_ring_step(r, places);
+        return;
+    }
+    r->parity ^= at / places & 1;
+    r->stage = at % places;
 }
 
 /* Of a part of a tile's depth. */
@@ -35,9 +45,9 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
         for (int step = work.first; step < work.end; step++) {
             if (step == work.first || feed.tap == 0) {
                 kw_mbar_wait(kw_border_empty_at(lds, border.stage), border.parity ^ 1);
-                kw_mbar_expect(kw_border_full_at(lds, border.stage), kw_border_bytes(a));
-                kw_border_bring(&feed, a, &work, kw_border_at(lds, border.stage), kw_border_full_at(lds, border.stage));
-                kw_border_ring_next(&border, 1);
+                kw_mbar_expect(kw_border_full_at(lds, border.stage), kw_facts_of(&work)->bytes);
+                kw_border_bring(&feed, a, &work, kw_border_at(lds, &work, border.stage), kw_border_full_at(lds, border.stage));
+                kw_border_ring_step(&border, kw_facts_of(&work)->places);
             }
             if (second) {
                 kw_mbar_wait(kw_empty_at(lds, at.stage), at.parity ^ 1);
@@ -107,9 +117,9 @@ KW_DEVICE void kw_border_step_multiply(kw_sums *sums, char *lds, const kw_ring *
 }
 
 /* Whose rows are waited for, where a border begins. */
-KW_DEVICE void kw_border_step_start(kw_border_step *s, char *lds, const kw_ring *border, int first_row) {
+KW_DEVICE void kw_border_step_start(kw_border_step *s, char *lds, const kw_work *work, const kw_ring *border, int first_row) {
     kw_mbar_wait(kw_border_full_at(lds, border->stage), border->parity);
-    s->rows = kw_border_at(lds, border->stage) + first_row * KW_SLAB_ROW_BYTES;
+    s->rows = kw_border_at(lds, work, border->stage) + first_row * KW_SLAB_ROW_BYTES;
 }
 
 /* A step on; returns what the one before had. */
@@ -121,7 +131,7 @@ KW_DEVICE kw_border_gift kw_border_step_next(kw_border_step *s, kw_ring *at, kw_
         s->tap = 0;
         s->block = s->block + 1 == kw_facts_of(work)->blocks ? 0 : s->block + 1;
         gift.place = border->stage;
-        kw_border_ring_next(border, 1);
+        kw_border_ring_step(border, kw_facts_of(work)->places);
     }
     kw_border_step_find(s, work);
     kw_ring_step(at);
@@ -146,11 +156,11 @@ KW_DEVICE void kw_border_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, kw
     if (s.block) s.block %= kw_facts_of(work)->blocks;
     kw_border_step_find(&s, work);
     if (kept) at->stage = 0;
-    kw_border_step_start(&s, lds, border, first_row);
+    kw_border_step_start(&s, lds, work, border, first_row);
     kw_border_step_multiply(sums, lds, at, &s, kept, halved, 0);
     gifts[0] = kw_border_step_next(&s, at, border, kept, work, taps, count == 1);
     for (int step = 1; step < count; step++) {
-        if (s.tap == 0) kw_border_step_start(&s, lds, border, first_row);
+        if (s.tap == 0) kw_border_step_start(&s, lds, work, border, first_row);
         kw_border_step_multiply(sums, lds, at, &s, kept, halved, 1);
         kw_border_gift next = kw_border_step_next(&s, at, border, kept, work, taps, step + 1 == count);
         kw_wgmma_wait(2);

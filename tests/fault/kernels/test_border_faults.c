@@ -23,7 +23,7 @@
 static const struct {
     const char *config, *problem;
 } kernels_with_borders[] = {
-    {"conv.igemm conv_fwd bf16 " AXES FLAT PINGPONG " stages=9 split_k=1", "conv_fwd bf16 n2 c64 k64 i13x14 f3x3 p1x1"},
+    {"conv.igemm conv_fwd bf16 " AXES FLAT PINGPONG " stages=9 split_k=1", "conv_fwd bf16 n6 c64 k64 i13x14 f3x3 p1x1"},
     {"conv.igemm conv_fwd fp16 " AXES FLAT COOPERATIVE " stages=5 split_k=1 epilogue=bias:fp32+relu+add:fp16",
      "conv_fwd fp16 n2 c136 k72 i13x14 f3x3 p1x1 epilogue=bias+relu+add"},
     {"conv.igemm conv_bwd_data bf16 " AXES FLAT PINGPONG " stages=5 split_k=5", "conv_bwd_data bf16 n1 c64 k256 i15x17 f3x2 p2x1 d1x2"},
@@ -54,19 +54,21 @@ static const change faults[] = {
     {ROWS, "f->tap = (work->first - number * steps) * kw_facts_of(work)->joined;", "f->tap = 0;", 4},
     {PARTS, "if (step == work.first || feed.tap == 0) {", "if (step == work.first) {", 14},
     {PARTS, "kw_mbar_wait(kw_border_full_at(lds, border->stage), border->parity);", "", 1},
-    {PARTS, "kw_mbar_wait(kw_border_empty_at(lds, border.stage), border.parity ^ 1);", "", 5},
-    {PARTS, "if (gift->place >= 0) kw_border_give(lds, gift->place);", "", 15},
+    {PARTS, "kw_mbar_wait(kw_border_empty_at(lds, border.stage), border.parity ^ 1);", "", 1},
+    {PARTS, "if (gift->place >= 0) kw_border_give(lds, gift->place);", "", 31},
     {PARTS, "if (a->params.places) second = 0;", "", 1},
     {PARTS, "kw_wgmma_wait(2);", "kw_wgmma_wait(3);", 14},
     {PARTS, "if (s->block != halved)", "if (s->block != halved - 1)", 10},
     {PARTS, "s.tap = (work->first - s.block * kw_facts_of(work)->steps) * s.joined;", "s.tap = 0;", 4},
     {ROWS, "joined == 1 ? tap : 0", "tap", 64},
-    {ROWS, "(int)(a->params.pixels >> 3 * KW_BORDER_BITS)", "1", 64},
+    {ROWS, "facts->bytes = kw_border_bytes(a);", "facts->bytes = kw_border_bytes(a) - KW_SLAB_ROW_BYTES;", 16},
+    {PARTS, "r->parity ^= over;", "", 16},
+    {ROWS, "(int)(a->params.pixels >> 3 * KW_BORDER_BITS) & ((1 << KW_BORDER_JOINED_BITS) - 1)", "1", 64},
     {PARTS, "kw_step_operand(next, 0)", "a", 64},
     {ROWS, "kw_feed_taps(a) - 1 - tap - j", "kw_feed_taps(a) - 1 - tap", 32},
     {STORE, "if (col + 1 < cols) kw_store_run(to", "kw_store_run(to", 32},
     {STORE, "if (words) {", "if (!words) {", 32},
-    {LOOP, "kw_border_ring_next(&border, kw_border_count(&work));", "", 13},
+    {LOOP, "kw_border_ring_next(&border, kw_border_count(&work), &work);", "", 13},
 };
 
 static void faults_at_borders_are_found(void **state) {

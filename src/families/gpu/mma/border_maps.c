@@ -94,11 +94,10 @@ static bool border_fits(const kw_mma *mma, const kw_problem *problem, int shared
     return b.boxes * b.box <= kw_mma_border_rows(mma);
 }
 
-/* What a tile draws from the second-level cache for a border: of 64 channels those that are there, as others are zeros that nobody reads. */
-static double drawn_bytes(const kw_mma *mma, const kw_problem *problem, const border *b) {
-    int64_t channels = depth_channels(problem);
-    double there = (double)channels / (double)kw_round_up(channels, KW_SLAB_ELEMENTS);
-    return (double)(b->boxes * b->box + b->taps * mma->tile[1]) * KW_SLAB_ROW_BYTES * there;
+/* What a tile draws from the second-level cache for a border. Rows of 128 bytes, whatever part of their channels are there: copies were seen to
+ * take no less time for 32 of 64 (docs/results/2026-11-27/nvidia-convolutions.md). */
+static double drawn_bytes(const kw_mma *mma, const border *b) {
+    return (double)(b->boxes * b->box + kw_ceil_div(b->taps, b->joined) * mma->tile[1]) * KW_SLAB_ROW_BYTES;
 }
 
 /* Which axes share: with more of them a step draws less, and more positions have no result. Those whose tiles are done first; shared -1: none fit. */
@@ -113,7 +112,7 @@ static border best_border(const kw_mma *mma, const kw_problem *problem) {
         }
         border b = border_of(mma, problem, shared);
         double rounds = ceil((double)kw_ceil_div(b.positions, mma->tile[0]) / units);
-        double cycles = rounds * (double)b.outer * fmax((double)b.taps * products, drawn_bytes(mma, problem, &b) / drawn_cycle);
+        double cycles = rounds * (double)b.outer * fmax((double)b.taps * products, drawn_bytes(mma, &b) / drawn_cycle);
         if (cycles < least) {
             least = cycles;
             best = b;
@@ -137,7 +136,7 @@ kw_mma_grid kw_mma_border_grid(const kw_mma *mma, const kw_problem *problem) {
                         .batches = d->g,
                         .steps = steps * b.outer * kw_ceil_div(depth, KW_SLAB_ELEMENTS),
                         .elements = kw_problem_elements(problem, kw_problem_result(problem))};
-    grid.drawn = drawn_bytes(mma, problem, &b) / (double)steps;
+    grid.drawn = drawn_bytes(mma, &b) / (double)steps;
     grid.multiplied = (double)(b.taps * kw_round_up(depth, HALF)) / (double)(steps * kw_round_up(depth, KW_SLAB_ELEMENTS));
     return grid;
 }
@@ -170,9 +169,10 @@ void kw_mma_border_maps(const kw_mma *mma, const kw_problem *problem, kw_launch 
     launch->map[0] = map;
     const int64_t extent[3] = {c, taps, d->k}, strides[2] = {tap, taps * tap};
     const int32_t rows = forward ? mma->tile[1] : KW_SLAB_ELEMENTS / (int32_t)b.joined;
+    const int64_t places = kw_min(kw_mma_borders(mma), 2 * kw_mma_border_rows(mma) / (b.boxes * b.box));
     launch->map[1] = kw_mma_box_map(KW_W, mma->dtype, extent, strides, (const int32_t[3]){KW_SLAB_ELEMENTS, 1, rows});
-    kw_launch_params(launch, kw_igemm_params)->pixels =
-        b.joined << 3 * KW_BORDER_BITS | (int64_t)b.shared << 2 * KW_BORDER_BITS | b.boxes << KW_BORDER_BITS | b.box;
+    kw_launch_params(launch, kw_igemm_params)->pixels = (places << KW_BORDER_JOINED_BITS | b.joined) << 3 * KW_BORDER_BITS |
+                                                        (int64_t)b.shared << 2 * KW_BORDER_BITS | b.boxes << KW_BORDER_BITS | b.box;
     if (kw_mma_aligns(mma)) {
         kw_mma_align_operands(mma, pixels, d->k * taps, launch);
     }

@@ -123,8 +123,8 @@ int32_t kw_mma_pair(const kw_mma *mma) {
 bool kw_mma_cuts_piece(const kw_mma *mma) {
     enum { PIECE = 64 };
     bool gemm = mma->op == KW_GEMM;
-    bool image = mma->op == KW_CONV_FWD || (mma->op == KW_CONV_BWD_DATA && mma->tile[1] > PIECE);
     bool runs = mma->bytes * mma->vec[0] == 16 && (mma->bytes == 2 || (gemm && mma->bytes == 1)), border = kw_mma_has_border(mma);
+    bool image = mma->op == KW_CONV_FWD || (mma->op == KW_CONV_BWD_DATA && (border || mma->tile[1] > PIECE));
     bool plain = (runs || border) && mma->epi == KW_EPI_CSHUFFLE && mma->merge == 1 && (border || mma->spec == KW_SPEC_DEFAULT);
     return plain && (gemm || image) && kw_mma_overlaps(mma) && mma->tile[1] % PIECE != 0;
 }

@@ -173,9 +173,11 @@ bool kw_mma_streams(const kw_mma *mma);
 bool kw_mma_stores_boxes(const kw_mma *mma);
 /* Whether channels-first tensors of a 1x1 filter are read and written as they are (kernels/gpu/igemm/planes.h). */
 bool kw_mma_planes(const kw_mma *mma);
-/* Whether the pixels that a tile reads lie in shared memory once for many taps (kernels/gpu/igemm/border.h), and how many have room. */
+/* Whether the pixels that a tile reads lie in shared memory once for many taps (kernels/gpu/igemm/border.h); how many have room in each of two
+ * borders, and borders in places at most. */
 bool kw_mma_has_border(const kw_mma *mma);
 int64_t kw_mma_border_rows(const kw_mma *mma);
+int64_t kw_mma_borders(const kw_mma *mma);
 /* Of channels-first problems: whether a kernel writes results with their channels first, where they are neither parts nor a stride apart. */
 bool kw_mma_stores_first(const kw_mma *mma);
 /* Waves that multiply, and all waves of a block: some pipes add waves that only load. */

@@ -77,6 +77,10 @@ int64_t kw_mma_border_rows(const kw_mma *mma) {
     return KW_BORDER_ROWS;
 }
 
+int64_t kw_mma_borders(const kw_mma *mma) {
+    return KW_BORDERS;
+}
+
 int32_t kw_mma_blocks_held(const kw_mma *mma) {
     return KW_BLOCKS_HELD;
 }
