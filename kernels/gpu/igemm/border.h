@@ -18,7 +18,8 @@
 #define KW_PHASES 0
 
 typedef struct kw_feed {
-    int col, tap, block, outer; /* the tile's; the step's first tap of those that share pixels, block of channels, and outer tap */
+    int col, tap, block, outer;    /* the tile's; the step's first tap of those that share pixels, block of channels, and outer tap */
+    int taps, joined, end, blocks; /* facts that each step asks for: of a border; of a step; behind a border's last step; of channels */
 } kw_feed;
 
 /* --- of an axis --- */
@@ -135,13 +136,26 @@ KW_DEVICE int kw_feed_steps(const kw_gpu_args *a, const kw_work *work) {
     return kw_facts_of(work)->borders * kw_facts_of(work)->steps;
 }
 
-KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *work) {
-    int steps = kw_facts_of(work)->steps, blocks = kw_facts_of(work)->blocks, number = work->first ? work->first / steps : 0;
-    (void)a;
+/* At a step of the tile. */
+KW_DEVICE void kw_feed_start(kw_feed *f, const kw_work *work, int step) {
+    int steps = kw_facts_of(work)->steps, number = step < steps ? 0 : step / steps;
+    f->taps = kw_facts_of(work)->taps;
+    f->joined = kw_facts_of(work)->joined;
+    f->end = steps * f->joined;
+    f->blocks = kw_facts_of(work)->blocks;
     f->col = work->col;
-    f->tap = (work->first - number * steps) * kw_facts_of(work)->joined;
-    f->outer = number ? number / blocks : 0;
-    f->block = number - f->outer * blocks;
+    f->tap = (step - number * steps) * f->joined;
+    f->outer = number < f->blocks ? 0 : number / f->blocks;
+    f->block = number - f->outer * f->blocks;
+}
+
+KW_DEVICE void kw_feed_next(kw_feed *f) {
+    f->tap += f->joined;
+    if (f->tap < f->end) return;
+    int last = f->block + 1 == f->blocks;
+    f->tap = 0;
+    f->block = last ? 0 : f->block + 1;
+    f->outer += last;
 }
 
 /* The step's block of channels of all positions that the tile's rows and taps reach with the step's outer tap. */
@@ -176,25 +190,18 @@ KW_DEVICE void kw_border_bring(const kw_feed *f, const kw_gpu_args *a, const kw_
 
 /* A step's second operand. */
 KW_DEVICE void kw_feed_bring(const kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar) {
-    int k = work->batch * kw_feed_k(a), tap = f->outer * kw_facts_of(work)->taps + f->tap, joined = kw_facts_of(work)->joined;
+    int k = work->batch * kw_feed_k(a), tap = f->outer * f->taps + f->tap;
 #if KW_DATA
-    for (int j = 0; j < joined; j++) { /* a tap that the border has not is brought and not multiplied */
+    for (int j = 0; j < f->joined; j++) { /* a tap that the border has not is brought and not multiplied */
         KW_UNROLL
         for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
             kw_tensor_load3(to + (i + j * KW_TILE_K / 2) * 128, &a->map[KW_B], bar, f->col + i, kw_feed_taps(a) - 1 - tap - j,
                             k + f->block * KW_TILE_K);
     }
 #else
-    kw_tensor_load3(to, &a->map[KW_B], bar, joined == 1 ? f->block * KW_TILE_K : tap * (KW_TILE_K / 2), joined == 1 ? tap : 0, k + f->col);
+    kw_tensor_load3(to, &a->map[KW_B], bar, f->joined == 1 ? f->block * KW_TILE_K : tap * (KW_TILE_K / 2), f->joined == 1 ? tap : 0,
+                    k + f->col);
 #endif
-}
-
-KW_DEVICE void kw_feed_next(kw_feed *f, const kw_work *work) {
-    int tap = f->tap + kw_facts_of(work)->joined;
-    int over = tap >= kw_facts_of(work)->taps, last = over && f->block + 1 == kw_facts_of(work)->blocks;
-    f->tap = over ? 0 : tap;
-    f->block = last ? 0 : f->block + over;
-    f->outer += last;
 }
 
 #include "gpu/igemm/operands.h"

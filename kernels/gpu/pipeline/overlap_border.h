@@ -34,20 +34,21 @@ KW_DEVICE int kw_border_count(const kw_work *work) {
     return work->divided ? (work->end - 1) / steps - work->first / steps + 1 : kw_facts_of(work)->borders;
 }
 
-/* By one thread. */
+/* By one thread. What each step asks for is in registers: it takes as long to ask for a step as a narrow tile to multiply it. */
 KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
     kw_work work;
     kw_feed feed;
     kw_ring at = {0, 0}, border = {0, 0};
     int second = 1;
     for (int unit = (int)kw_block(); kw_work_start(&work, a, lds, unit); unit += (int)kw_blocks()) {
-        kw_feed_start(&feed, a, &work);
+        int places = kw_facts_of(&work)->places, bytes = kw_facts_of(&work)->bytes;
+        kw_feed_start(&feed, &work, work.first);
         for (int step = work.first; step < work.end; step++) {
             if (step == work.first || feed.tap == 0) {
                 kw_mbar_wait(kw_border_empty_at(lds, border.stage), border.parity ^ 1);
-                kw_mbar_expect(kw_border_full_at(lds, border.stage), kw_facts_of(&work)->bytes);
+                kw_mbar_expect(kw_border_full_at(lds, border.stage), bytes);
                 kw_border_bring(&feed, a, &work, kw_border_at(lds, &work, border.stage), kw_border_full_at(lds, border.stage));
-                kw_border_ring_step(&border, kw_facts_of(&work)->places);
+                kw_border_ring_step(&border, places);
             }
             if (second) {
                 kw_mbar_wait(kw_empty_at(lds, at.stage), at.parity ^ 1);
@@ -55,7 +56,7 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
                 kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, kw_full_at(lds, at.stage));
                 kw_ring_step(&at);
             }
-            kw_feed_next(&feed, &work);
+            kw_feed_next(&feed);
         }
         if (a->params.places) second = 0;
     }
