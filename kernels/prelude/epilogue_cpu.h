@@ -7,6 +7,7 @@
  *   kw_result_x      stores a whole vector whose lanes are channels      kw_pixels_x      one whose lanes are pixels of one channel
  *   kw_result_by     the same in a loop behind kw_tables_of()            kw_pixels_by
  *   kw_result_held   the same with what kw_held_of() took for many pixels of the same channels
+ *   kw_result_of_tile  the same of a register tile's sums, whose channels are of one group
  *   kw_result_lanes  some of its lanes                                   kw_pixels_lanes
  *   kw_result_ahead  asks for what a vector of channels will read
  *
@@ -420,59 +421,7 @@ KW_INLINE float kw_beta_read(kw_vf beta, float t) {
 #endif
 #define KW_TILE_STEPS(...) KW_EPILOGUE_STEPS(__VA_ARGS__) /* of which one argument is two */
 
-/* Sums as they come: of int8 they are whole numbers of 32 bits, unless they were formed in fp32. */
-#if !KW_W_ZERO
-KW_INLINE kw_vf kw_sums(kw_vf v) { return KW_STORAGE == 3 && KW_MATH != 0 ? kw_from_int32((kw_vi)v) : v; }
-#define kw_sums_of_channels(v, at) kw_sums(v)
-#define kw_sums_of_pixels(v, at) kw_sums(v)
-#else
-/* w has zero points: so many times the sums of x, which the library made (config/launch/x_sums.h), for each row one a group, are taken off. All of it is
- * exact modulo 2^32. */
-KW_INLINE kw_vi kw_whole_int32(const char *tensor, kw_i64 at, kw_lanes lanes) { return (kw_vi)kw_words(tensor + 4 * at, lanes); }
-KW_INLINE kw_vi kw_whole_int8(const char *tensor, kw_i64 at, kw_lanes lanes) {
-    return __builtin_convertvector(kw_bytes(tensor + at, lanes), kw_vi);
-}
-KW_INLINE kw_vi kw_whole_uint8(const char *tensor, kw_i64 at, kw_lanes lanes) {
-    return __builtin_convertvector((kw_vc)kw_bytes(tensor + at, lanes), kw_vi);
-}
-KW_INLINE int kw_whole_one_int32(const char *tensor, kw_i64 at) { return *(const kw_i32_u *)(tensor + 4 * at); }
-KW_INLINE int kw_whole_one_int8(const char *tensor, kw_i64 at) { return *(const kw_i8_u *)(tensor + at); }
-KW_INLINE int kw_whole_one_uint8(const char *tensor, kw_i64 at) { return *(const unsigned char *)(tensor + at); }
-
-KW_INLINE kw_i64 kw_x_sum_groups(kw_place at) { return KW_ROW_GROUPS ? 1 : at.args->groups; }
-KW_INLINE int kw_x_sum(kw_place at, kw_i64 channel, kw_i64 row) {
-    kw_i64 groups = kw_x_sum_groups(at), group = groups > 1 ? channel / at.args->k : 0;
-    return kw_whole_one_int32(at.args->extra[KW_X_SUMS_AT], row * groups + group);
-}
-KW_INLINE int kw_w_zero(kw_place at) { return KW_W_ZERO_WORD(kw_whole_one_)(at.args->extra[KW_W_ZERO_AT], KW_W_ZERO_ONE ? 0 : at.channel); }
-KW_INLINE kw_vf kw_sums_less(kw_vf v, kw_vi less) {
-    kw_vi whole = (KW_MATH != 0 ? (kw_vi)v : kw_nearest(v)) - less;
-    return KW_EPILOGUE_WHOLE ? (kw_vf)whole : kw_from_int32(whole);
-}
-/* A vector of channels; each lane may be of a group of its own. */
-KW_INLINE kw_vf kw_sums_of_channels(kw_vf v, kw_place at) {
-    kw_vi sums = {0}, zeros = kw_w_zero(at) - (kw_vi){0};
-    if (kw_x_sum_groups(at) == 1)
-        sums = kw_x_sum(at, at.channel, at.row) - (kw_vi){0};
-    else if (at.args->k == 1)
-        sums = kw_whole_int32(at.args->extra[KW_X_SUMS_AT], at.row * at.args->groups + at.channel, at.lanes);
-    else
-        for (int lane = at.lanes.first; lane < at.lanes.end; lane++)
-            sums[lane] = kw_x_sum(at, at.channel + lane, at.row);
-    if (!KW_W_ZERO_ONE) zeros = KW_W_ZERO_WORD(kw_whole_)(at.args->extra[KW_W_ZERO_AT], at.channel, at.lanes);
-    return kw_sums_less(v, zeros * sums);
-}
-/* A vector of pixels of one channel. */
-KW_INLINE kw_vf kw_sums_of_pixels(kw_vf v, kw_place at) {
-    kw_vi sums = {0};
-    if (kw_x_sum_groups(at) == 1)
-        sums = kw_whole_int32(at.args->extra[KW_X_SUMS_AT], at.row, at.lanes);
-    else
-        for (int lane = at.lanes.first; lane < at.lanes.end; lane++)
-            sums[lane] = kw_x_sum(at, at.channel, at.row + lane);
-    return kw_sums_less(v, kw_w_zero(at) * sums);
-}
-#endif
+#include "prelude/sums_cpu.h"
 
 /* A vector on its way to p, whose lanes are channels; pixels. */
 KW_INLINE kw_vf kw_result_of(const kw_tables *tables, const void *p, kw_vf v, kw_place at) {
@@ -504,6 +453,11 @@ typedef struct kw_held {
     kw_vf vector[KW_EXTRAS];
     const char *tensor[KW_EXTRAS], *result;
     kw_i64 from_result[KW_EXTRAS];
+#if KW_W_ZERO
+    kw_vi zeros;        /* w's zero points of the channels */
+    const char *x_sums; /* of the first channel's group */
+    kw_i64 x_step;      /* bytes from a row's to the next one's */
+#endif
 } kw_held;
 
 #define KW_HOLD_FUNCTION(name) KW_HOLD_STEP
@@ -518,6 +472,12 @@ KW_INLINE kw_held kw_held_of(kw_place at) {
     kw_vf v = {0};
     at.lanes = (kw_lanes){0, KW_LANES};
     held.result = at.result;
+#if KW_W_ZERO
+    held.zeros = KW_W_ZERO_ONE ? kw_w_zero(at) - (kw_vi){0} : KW_W_ZERO_WORD(kw_whole_)(at.args->extra[KW_W_ZERO_AT], at.channel, at.lanes);
+    kw_i64 groups = kw_x_sum_groups(at);
+    held.x_sums = at.args->extra[KW_X_SUMS_AT] + 4 * (groups > 1 ? at.channel / at.args->k : 0);
+    held.x_step = 4 * groups;
+#endif
     KW_TILE_STEPS(v, KW_HOLD_FUNCTION, KW_HOLD_ONE, KW_CHANNEL_AND_ROW(KW_HOLD_CHANNELS, KW_HOLD_ROW), KW_HOLD_ELEMENTS)
     (void)v;
     return held;
@@ -529,13 +489,52 @@ KW_INLINE kw_held kw_held_of(kw_place at) {
     (KW_BYTES_OF_##type == KW_OUT_BYTES                                                                                                    \
          ? kw_lanes_##type((const char *)p + held->from_result[number], 0, at.lanes)                                                       \
          : kw_lanes_##type(held->tensor[number], (const kw_out *)p - (const kw_out *)held->result, at.lanes))
+/* sums: kw_sums_of_channels or another; a place that is handed on to a function is copied in memory, and that takes long. */
+#define KW_STORE_HELD_SUMS(sums)                                                                                                           \
+    (void)tables, (void)held;                                                                                                              \
+    at.lanes = (kw_lanes){0, KW_LANES};                                                                                                    \
+    v = sums;                                                                                                                              \
+    KW_TILE_STEPS(v, KW_STEP_FUNCTION, KW_HELD_VECTOR, KW_CHANNEL_AND_ROW(KW_HELD_VECTOR, KW_HELD_ROW), KW_HELD_ELEMENTS)                  \
+    kw_put_rounded(p, kw_round_out(v), at.lanes)
 KW_INLINE void kw_result_held(const kw_tables *tables, const kw_held *held, void *p, kw_vf v, kw_place at) {
-    (void)tables, (void)held;
-    at.lanes = (kw_lanes){0, KW_LANES};
-    v = kw_sums_of_channels(v, at);
-    KW_TILE_STEPS(v, KW_STEP_FUNCTION, KW_HELD_VECTOR, KW_CHANNEL_AND_ROW(KW_HELD_VECTOR, KW_HELD_ROW), KW_HELD_ELEMENTS)
-    kw_put_rounded(p, kw_round_out(v), at.lanes);
+    KW_STORE_HELD_SUMS(kw_sums_of_channels(v, at));
 }
+/* For tiles, whose own sums fill the registers. Channels are of one group, which kw_one_group() tells of so many: where w has zero points that takes a
+ * fifth of the time of kw_result_held, which knows both. */
+#if KW_W_ZERO
+#define kw_one_group(at, channels) (kw_x_sum_groups(at) == 1 || ((at).channel + (channels)-1) / (at).args->k == (at).channel / (at).args->k)
+#define kw_sums_held(held, v, at)                                                                                                          \
+    kw_sums_less(v, (held)->zeros *(kw_whole_one_int32((held)->x_sums + (at).row * (held)->x_step, 0) - (kw_vi){0}))
+#else
+#define kw_one_group(at, channels) 1
+#define kw_sums_held(held, v, at) kw_sums(v)
+#endif
+KW_INLINE void kw_result_of_tile(const kw_tables *tables, const kw_held *held, void *p, kw_vf v, kw_place at) {
+    KW_STORE_HELD_SUMS(kw_sums_held(held, v, at));
+}
+#if KW_W_ZERO
+/* The same where each lane may be of a group of its own, which is so many bytes behind the first one's. What a loop puts together passes memory. */
+KW_INLINE kw_vi kw_groups_of(kw_place at) {
+    kw_vi groups;
+    for (int lane = 0; lane < KW_LANES; lane++)
+        groups[lane] = 4 * (int)((at.channel + lane) / at.args->k - at.channel / at.args->k);
+    return groups;
+}
+KW_INLINE kw_vi kw_gathered(const char *from, kw_vi bytes) {
+    kw_vi words;
+#if KW_LANES == 16
+    kw_u16 all = 0xffff;
+    __asm__("vpgatherdd (%2,%3,1), %0%{%1%}" : "=&v"(words), "+Yk"(all) : "r"(from), "v"(bytes) : "memory");
+#else
+    kw_vi all = ~(kw_vi){0};
+    __asm__("vpgatherdd %1, (%2,%3,1), %0" : "=&x"(words), "+x"(all) : "r"(from), "x"(bytes) : "memory");
+#endif
+    return words;
+}
+KW_INLINE void kw_result_of_groups(const kw_tables *tables, const kw_held *held, const kw_vi *groups, void *p, kw_vf v, kw_place at) {
+    KW_STORE_HELD_SUMS(kw_sums_less(v, held->zeros * kw_gathered(held->x_sums + at.row * held->x_step, *groups)));
+}
+#endif
 KW_INLINE void kw_result_x(void *p, kw_vf v, kw_place at) {
     kw_tables tables = kw_tables_of();
     kw_result_by(&tables, p, v, at);

@@ -5,7 +5,7 @@
 # rules are rules/families/NAME.lua. The files of kernels/ that only its kernel has stand with the first family that uses them; what several
 # kernels share stands in KW_SHARED_KERNEL_FILES, what several families share on the host side in KW_SHARED_HOST_FILES.
 set(KW_SHARED_KERNEL_FILES
-    prelude/kernel_params.h prelude/kernel_abi.h prelude/row_groups.h prelude/joined.h prelude/bias_gradient.h prelude/cpu.h prelude/epilogue_cpu.h prelude/tiles.h
+    prelude/kernel_params.h prelude/kernel_abi.h prelude/row_groups.h prelude/joined.h prelude/bias_gradient.h prelude/cpu.h prelude/epilogue_cpu.h prelude/sums_cpu.h prelude/tiles.h
     prelude/tiles_played.h
     cpu/lib/sizes.h cpu/lib/bias_gradient.h cpu/lib/permute.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_sizes.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h

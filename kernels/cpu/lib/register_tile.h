@@ -102,9 +102,20 @@
 #define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, (kw_vf)a##pixel##_##v);
 #define KW_SPILL_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_SPILL, pixel)
 #if KW_EPILOGUE
-#define KW_HOLD(pixel, v) kw_held held##v = kw_held_of(kw_place_moved(job->at, (v)*KW_LANES, 0, 0));
-#define KW_STORE(pixel, v) kw_result_held(&tables, &held##v, out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, KW_PLACE(pixel, v));
+#define KW_HOLD_STEPS(v) kw_held held##v = kw_held_of(kw_place_moved(job->at, (v)*KW_LANES, 0, 0));
+#if KW_W_ZERO && KW_TILE_OWN /* whose vectors have channels of several groups */
+#define KW_STORES_HELD(job) 1
+#define KW_HOLD(pixel, v) KW_HOLD_STEPS(v) kw_vi groups##v = kw_groups_of(kw_place_moved(job->at, (v)*KW_LANES, 0, 0));
+#define KW_STORE(pixel, v)                                                                                                                 \
+    kw_result_of_groups(&tables, &held##v, &groups##v, out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, KW_PLACE(pixel, v));
 #else
+#define KW_STORES_HELD(job) kw_one_group((job)->at, KW_BLOCK)
+#define KW_HOLD(pixel, v) KW_HOLD_STEPS(v)
+#define KW_STORE(pixel, v)                                                                                                                 \
+    kw_result_of_tile(&tables, &held##v, out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, KW_PLACE(pixel, v));
+#endif
+#else
+#define KW_STORES_HELD(job) 1
 #define KW_STORE(pixel, v) kw_result_x(out + (v)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##pixel##_##v, KW_PLACE(pixel, v));
 #endif
 #define KW_PLACE(pixel, v) kw_place_moved(job->at, (v)*KW_LANES, (pixel) % KW_TILE_COLS, (pixel) / KW_TILE_COLS)
@@ -231,7 +242,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #endif
     }
 #if !KW_TILE_SUMS
-    if (!KW_EPILOGUE_LONG && kw_tile_whole(job) && !KW_HALF_LEFT(job)) {
+    if (!KW_EPILOGUE_LONG && kw_tile_whole(job) && !KW_HALF_LEFT(job) && KW_STORES_HELD(job)) {
         char *out = job->out;
 #if KW_EPILOGUE
         kw_tables tables = kw_tables_of();
