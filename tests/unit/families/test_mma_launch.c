@@ -358,12 +358,78 @@ static void few_steps_leave_an_operand_in_its_stages(void **state) {
     }
 }
 
+/* Thin products: rows of a copy of each operand and of a store, blocks, bytes drawn from the second-level cache; large ones wait for the launch
+ * before them. */
+static void thin_products_are_cut_into_rows_of_copies(void **state) {
+    (void)state;
+    static const struct {
+        const char *axes, *problem;
+        int32_t rows[3];
+        int64_t blocks;
+        double drawn;
+        bool early;
+    } cases[] = {
+        {"layout=rcr tile_m=128 tile_n=32 inst_n=32 epi=cshuffle streamk=stationary stages=7",
+         "gemm bf16 rcr m20000 n24 k640",
+         {128, 32, 64},
+         132,
+         (157 * 128 + 132 * 32) * 640 * 2.0,
+         true},
+        {"layout=rcr tile_m=128 tile_n=32 inst_n=32 epi=cshuffle streamk=stationary stages=7",
+         "gemm bf16 rcr m40000 n24 k640",
+         {128, 32, 64},
+         132,
+         (313 * 128 + 132 * 32) * 640 * 2.0,
+         false},
+        {"layout=rcr tile_m=96 tile_n=384 inst_n=96 epi=turned streamk=pair stages=3",
+         "gemm bf16 rcr m88 n20000 k640",
+         {192, 48, 32},
+         54,
+         0,
+         true},
+        {"layout=crr tile_m=64 tile_n=128 inst_n=64 epi=turned streamk=quad stages=8",
+         "gemm bf16 crr m64 n40000 k640",
+         {64, 16, 64},
+         124,
+         0,
+         false},
+        {"layout=crr tile_m=64 tile_n=128 inst_n=64 epi=turned streamk=off stages=8",
+         "gemm bf16 crr m64 n40000 k640",
+         {64, 64, 64},
+         132,
+         0,
+         true},
+    };
+    const kw_target *target = &kw_gpu_arch_find("sm_90")->typical;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[KW_CONFIG_TEXT_MAX];
+        kw_config config;
+        kw_launch launch;
+        kw_error err = {0};
+        kw_problem problem = problem_of(cases[i].problem);
+        snprintf(text, sizeof text,
+                 "gemm.mma gemm bf16 %s tile_k=64 wave_m=8 wave_n=1 wave_k=1 inst_m=64 inst_k=16 pipe=cooperative sched=intrawave pad_m=1 "
+                 "pad_n=1 pad_k=1 vec_a=8 vec_b=8 vec_c=8 preshuffle=0 wave_groups=1 persistent=1 split_k=1 index=32",
+                 cases[i].axes);
+        assert_ok(kw_config_parse(&config, text, &err), &err);
+        assert_ok(kw_config_fits(&config, &problem, target, &err), &err);
+        config.family->launch(&config, &problem, target, &launch);
+        for (int which = 0; which < 3; which++) {
+            assert_int_equal(launch.map[which].box[1], cases[i].rows[which]);
+        }
+        assert_int_equal(launch.stage[0].units, cases[i].blocks);
+        assert_float_equal(launch.drawn_bytes, cases[i].drawn, 0.5);
+        assert_int_equal(launch.early[0], cases[i].early);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_problem_is_refused_with_its_reason),        cmocka_unit_test(blocks_and_workspace_are_those_of_the_product),
         cmocka_unit_test(rows_of_any_length_are_copied_first),         cmocka_unit_test(few_channels_are_gathered_in_spots_of_pixels),
         cmocka_unit_test(channels_first_are_turned_around_the_kernel), cmocka_unit_test(coarse_products_say_how_coarse_they_are),
         cmocka_unit_test(the_last_rows_of_tiles_are_divided_alone),    cmocka_unit_test(few_steps_leave_an_operand_in_its_stages),
+        cmocka_unit_test(thin_products_are_cut_into_rows_of_copies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
