@@ -221,7 +221,7 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
 /* What a lane asks for of the epilogue's tensors before a tile is multiplied (gpu/pipeline/finish.h), as far as it has registers: what its columns and
  * rows share, and pieces of one that is added. It does so while the first step is multiplied (KW_ASKS_LATE), or before where there are
  * branches, behind which the compiler would wait for the products. */
-#if KW_EPILOGUE && KW_PASSES && !KW_ALIGNS && KW_TEAM == 1
+#if KW_EPILOGUE && KW_PASSES && !KW_PASSES_TURNED && !KW_ALIGNS && KW_TEAM == 1
 #define KW_STAGES_RESIDUAL (KW_OUT_BYTES == 2 && KW_RESIDUAL >= 0)
 #define KW_FEW_SUMS (KW_TILE_M * KW_TILE_N <= 160 * (KW_PINGPONG ? 1 : 2) * KW_GROUP_WAVES * KW_WAVE)
 #define KW_ASKS_AHEAD                                                                                                                      \

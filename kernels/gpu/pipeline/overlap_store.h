@@ -7,18 +7,17 @@
 #ifndef KW_OVERLAP_STORE_H
 #define KW_OVERLAP_STORE_H
 
-#if !KW_PASSES
 #if KW_TEAM > 1
 #define KW_PUT_N KW_SHARE_N /* sums of an instruction that a thread stores */
 #else
 #define KW_PUT_N KW_ACC_N
 #endif
 
-#if KW_EPILOGUE
+#if KW_EPILOGUE && (!KW_PASSES || KW_PASSES_TURNED)
 enum { KW_PUT_AHEAD = KW_PUT_N % 8 ? 4 : 8 }; /* elements whose tensors are asked for together */
 
-/* Through the epilogue; else as kw_sums_put() does it. */
-KW_DEVICE void kw_sums_put_finished(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
+/* Through the epilogue, each lane its own: to the result as kw_sums_put() does it, or with KW_PASSES to where the sums are. */
+KW_DEVICE void kw_sums_finish_each(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row) {
     int lane = kw_acc_lane();
     KW_UNROLL
     for (int from = 0; from < KW_REPEAT_M * KW_PUT_N; from += KW_PUT_AHEAD) {
@@ -39,19 +38,24 @@ KW_DEVICE void kw_sums_put_finished(const kw_gpu_args *a, const kw_work *work, c
         }
         KW_UNROLL
         for (int n = 0; n < KW_PUT_AHEAD; n++) {
-            float value = kw_steps_apply(&extras[n], (float)sums->at[i].e[from % KW_PUT_N + n], 0, 0);
-            if (ok[n]) kw_store_values(kw_result(a) + at[n] * KW_OUT_BYTES, &value, 1);
+            kw_sum *sum = &sums->at[i].e[from % KW_PUT_N + n];
+            float value = kw_steps_apply(&extras[n], (float)*sum, 0, 0);
+            if (KW_PASSES)
+                *sum = (kw_sum)value;
+            else if (ok[n])
+                kw_store_values(kw_result(a) + at[n] * KW_OUT_BYTES, &value, 1);
         }
     }
 }
 #endif
 
+#if !KW_PASSES
 /* Each lane its own sums, as elements of the result or of the part's slice. A lane has two neighbours each in two rows. */
-KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row) {
+KW_DEVICE void kw_sums_put(const kw_gpu_args *a, const kw_work *work, kw_sums *sums, int first_row) {
     int lane = kw_acc_lane(), parts = kw_to_workspace(a), two = kw_direct_pairs(a);
 #if KW_EPILOGUE
     if (!parts) {
-        kw_sums_put_finished(a, work, sums, first_row);
+        kw_sums_finish_each(a, work, sums, first_row);
         return;
     }
 #endif
@@ -354,6 +358,9 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #ifdef KW_SUMS_JOIN
     bulk = 0;
 #endif
+#if KW_EPILOGUE && KW_TURNED
+    kw_sums_finish_each(a, work, sums, first_row);
+#endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int boxes = bulk; /* of this piece; a group of copies is counted all the same, so that the wait for a piece's last reader holds */
@@ -367,7 +374,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
         kw_i64 at[4] = {-1, -1, -1, -1};
         if (!rows) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
 #endif
-#if KW_EPILOGUE
+#if KW_EPILOGUE && !KW_TURNED
         kw_lines lines;
         kw_lines_start(&lines, a, work, sums, first_row, i);
 #endif
@@ -382,7 +389,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
                 box = boxes && behind <= 0;
             }
 #endif
-#if KW_EPILOGUE && !KW_STAGES_RESIDUAL
+#if KW_EPILOGUE && !KW_STAGES_RESIDUAL && !KW_TURNED
             kw_piece_finish(a, work, sums, &lines, piece, i, col);
 #endif
             if (leads && bulk) kw_store_wait_read(KW_PIECES - 1);

@@ -85,6 +85,15 @@ static const struct {
      "pipe=cooperative sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 stages=4 merge=1 wave_groups=1 split_image=0 explicit=0 "
      "two_stage=0 spec=default streamk=off persistent=1 split_k=1 index=32",
      4 * (192 * 128 + 16) + 2 * 8192 + 872}, /* 872: what a block works out of its phases once */
+    {"gemm.mma gemm bf16 layout=crr tile_m=64 tile_n=128 tile_k=64 wave_m=8 wave_n=1 wave_k=1 inst_m=64 inst_n=64 inst_k=16 "
+     "pipe=cooperative sched=intrawave epi=turned pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 vec_c=8 stages=8 preshuffle=0 wave_groups=1 "
+     "persistent=1 split_k=1 streamk=quad index=32 epilogue=bias+add",
+     8 * (192 * 128 + 16) + 4 * 8192},
+    {"gemm.mma gemm bf16 layout=rcr tile_m=64 tile_n=128 tile_k=64 wave_m=4 wave_n=1 wave_k=1 inst_m=64 inst_n=64 inst_k=16 pipe=pingpong "
+     "sched=intrawave epi=turned pad_m=1 pad_n=1 pad_k=1 vec_a=8 vec_b=8 vec_c=8 stages=6 preshuffle=0 wave_groups=2 persistent=1 "
+     "split_k=1 "
+     "streamk=stationary index=32 epilogue=bias",
+     6 * (128 * 128 + 16) + 14 * 64 * 128 + 2 * 8192},
 };
 
 static void overlapped_kernels_hand_registers_over_and_do_not_spill(void **state) {

@@ -169,11 +169,14 @@ static bool overlap_results(const kw_rule_case *c) {
     return mma->bytes == 2 && (gemm || meets);
 }
 
-/* What NaNs a spot's zeros make is mended in the result, from sums that no step has changed. */
+/* What NaNs a spot's zeros make is mended in the result, from sums that no step has changed. Beside more sums of turned runs ptxas spills what an
+ * epilogue reads. */
 static bool overlap_epilogue(const kw_rule_case *c) {
+    enum { SUMS = 128 * 2 * KW_GROUP_WAVES * 32 };
     const kw_mma *mma = c->decoded;
     bool mended = kw_mma_has_spots(mma), shares = mma->op != KW_GEMM && mma->streamk == KW_STREAMK_CLUSTER;
-    bool turned = mma->epi == KW_EPI_TURNED && kw_mma_passes(mma);  /* pieces whose rows are columns */
+    bool turned =
+        mma->epi == KW_EPI_TURNED && kw_mma_passes(mma) && (kw_dtype_size(mma->output) != 2 || (int64_t)mma->tile[0] * mma->tile[1] > SUMS);
     bool between = mma->op == KW_CONV_BWD_WEIGHT && mma->merge > 1; /* sums between groups, which have no place in other tensors */
     return !mma->fused || !kw_mma_overlaps(mma) || !(mended || shares || between || turned || kw_mma_cuts_piece(mma));
 }
@@ -300,7 +303,9 @@ const kw_rule kw_mma_valid_rules[] = {
      overlap_results},
     {"overlap_epilogue",
      "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 and spec=stride1 have any; with "
-     "streamk=cluster convolutions have none, nor has epi=turned with vec_c=8, nor have conv_bwd_weight of merged groups and tiles whose "
+     "streamk=cluster convolutions have none, nor has epi=turned with vec_c=8 and results of other than 16 bits or more than 128 sums a "
+     "thread, nor have conv_bwd_weight "
+     "of merged groups and tiles whose "
      "columns are no multiple of 64",
      overlap_epilogue},
     {"lds_stages",

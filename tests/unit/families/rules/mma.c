@@ -222,6 +222,8 @@ static const rule_example gemm_examples[] = {
     {"overlap_operands", "gemm fp16", "tile_n=640 " TURNED_RUNS, "sm_90", NULL},
     {"overlap_results", "gemm fp16", "split_k=0 " TURNED_RUNS, "sm_90", NULL},
     {"overlap_epilogue", "gemm fp16 out=fp32", TURNED_RUNS, "sm_90", NULL},
+    {"overlap_epilogue", "gemm fp16 epilogue=bias", TURNED_RUNS, "sm_90", NULL},
+    {"", "gemm fp16 epilogue=bias+add", "vec_c=8 " TURNED, "sm_90", NULL},
     {"cluster_blocks", "gemm fp16", "vec_c=8 persistent=0 streamk=cluster split_k=2 " TURNED, "sm_90", NULL},
     {"", "gemm fp16", "layout=crr tile_m=256 tile_n=144 inst_n=144 stages=3 " COOPERATIVE, "sm_90", NULL},
     {"lds", "gemm fp16", "layout=crr tile_m=256 tile_n=144 inst_n=144 stages=4 " COOPERATIVE, "sm_90", NULL},
