@@ -129,6 +129,12 @@ static bool lanes_are_of_the_wider(const kw_rule_case *c) {
     return c->config->axis[ANY_LANES] == LANES_C ? d->c >= d->k : d->k >= d->c;
 }
 
+static bool groups_are_narrow(const kw_rule_case *c) {
+    enum { CHANNELS_MAX = 1024 };
+    const kw_conv_dims *d = &c->problem->conv;
+    return kw_max(d->c, d->k) / d->g <= CHANNELS_MAX;
+}
+
 /* A vector that begins in the midst of a group meets one more. */
 static bool groups_are_within_reach(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
@@ -146,6 +152,8 @@ static bool both_sides_fill_a_vector(const kw_rule_case *c) {
 
 static const kw_rule any_merged_data_fits[] = {
     {"wide_groups", "g must be above 1, and c/g or k/g", has_wide_groups},
+    {"group_width", "a group must have at most 1024 channels; above, conv.direct and conv.direct_bwd_weight fill their vectors as well",
+     groups_are_narrow},
     {"group_reach", "the groups of a vector must have no more channels of the other side than reach vectors", groups_are_within_reach},
     {"whole_vector", "x and y must have as many channels as a vector", both_sides_fill_a_vector},
     {0},
@@ -162,6 +170,8 @@ static const kw_rule any_merged_valid[] = {
 
 static const kw_rule any_merged_fits[] = {
     {"wide_groups", "g must be above 1, and c/g or k/g", has_wide_groups},
+    {"group_width", "a group must have at most 1024 channels; above, conv.direct and conv.direct_bwd_weight fill their vectors as well",
+     groups_are_narrow},
     {"wider_side", "lanes=c needs c/g of at least k/g, and lanes=k the other way round", lanes_are_of_the_wider},
     {"group_reach", "the groups of a vector must have no more channels of the other side than reach vectors", groups_are_within_reach},
     {0},
@@ -275,7 +285,7 @@ const kw_family kw_family_conv_any_merged = {
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
     .rules = {[KW_VALID] = {any_merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {any_merged_data_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
+              [KW_FITS] = {kw_cpu_conv_rules, any_merged_data_fits, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
     .dtypes = FLOATS,
     ANY_WIDTH,
@@ -288,7 +298,7 @@ const kw_family kw_family_conv_any_merged_weight = {
     .ops = 1 << KW_CONV_BWD_WEIGHT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {any_merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
+              [KW_FITS] = {kw_cpu_conv_rules, any_merged_fits, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     .dtypes = FLOATS,
     ANY_WIDTH,

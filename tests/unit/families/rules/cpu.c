@@ -216,6 +216,7 @@ static const rule_example any_merged_rows[] = {
     {"wide_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g24 c24 k24 i9x9 f3x3"},
     {"group_reach", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g8 c56 k24 i9x9 f3x3"},
     {"", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 g8 c56 k24 i9x9 f3x3"},
+    {"group_width", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g2 c16 k2050 i9x9 f3x3"},
     {"whole_vector", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g3 c9 k21 i9x9 f3x3"},
     {0},
 };
@@ -227,6 +228,7 @@ static const rule_example any_merged_weight_rows[] = {
     {"tile_registers", "conv_bwd_weight fp32", "tile_h=1 tile_w=5 taps_h=5 taps_w=5 reach=2", NULL, NULL},
     {"wide_groups", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 c3 k9 i9x9 f3x3"},
     {"wide_groups", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g9 c9 k9 i9x9 f3x3"},
+    {"group_width", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g2 c16 k2050 i9x9 f3x3"},
     {"wider_side", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g3 c9 k6 i9x9 f3x3"},
     {"", "conv_bwd_weight fp32", "lanes=c", ARCH, "conv_bwd_weight fp32 g3 c9 k6 i9x9 f3x3"},
     {"", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 g3 c24 k45 i9x9 f3x3"},
