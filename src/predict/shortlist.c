@@ -49,12 +49,23 @@ static size_t take_families(kw_candidate list[], size_t count, size_t taken, siz
     return taken;
 }
 
-static size_t best_estimate(const kw_candidate list[], size_t count) {
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++) {
+static size_t best_estimate(const kw_candidate list[], size_t from, size_t count) {
+    size_t best = from;
+    for (size_t i = from + 1; i < count; i++) {
         best = list[i].estimate_ns < list[best].estimate_ns ? i : best;
     }
     return best;
+}
+
+/* Moves the best by estimate to the places from taken on; the first of them has one already where it is the model's best too. */
+static size_t take_estimated(kw_candidate list[], size_t count, size_t taken, size_t wanted, size_t places) {
+    for (size_t place = 0; place < places && taken < wanted; place++) {
+        size_t best = best_estimate(list, taken, count);
+        if (place || list[best].estimate_ns < list[0].estimate_ns) {
+            move_candidate_up(list, best, taken++);
+        }
+    }
+    return taken;
 }
 
 /* The same for families that the model never saw: it has no time for them, so the estimates of both sides say what is within reach. */
@@ -78,13 +89,9 @@ size_t kw_shortlist_take(kw_candidate list[], size_t count, size_t wanted, bool 
         kw_candidates_sort(list, chosen);
         return chosen;
     }
-    size_t taken = 1, other = best_estimate(list, count);
-    double least_ns = list[other].estimate_ns;
-    if (other && taken < chosen) {
-        move_candidate_up(list, other, taken++);
-    }
-    size_t places = chosen >= 8 ? chosen / 4 : 1, last = taken + places < chosen ? taken + places : chosen;
-    double limit_ns = reach * list[0].expected_ns;
+    double limit_ns = reach * list[0].expected_ns, least_ns = list[best_estimate(list, 0, count)].estimate_ns;
+    size_t places = chosen >= 8 ? chosen / 4 : 1, taken = take_estimated(list, count, 1, chosen, places);
+    size_t last = taken + places < chosen ? taken + places : chosen;
     taken = take_unknown(list, count, taken, last, reach * least_ns);
     take_families(list, count, taken, chosen, limit_ns);
     return chosen;

@@ -17,11 +17,12 @@ typedef struct kw_candidate {
 /* Least expected time first; equal ones by estimate, then by place of their configs in memory, which is the order of their list. */
 void kw_candidates_sort(kw_candidate list[], size_t count);
 
-/* Brings the wanted candidates of a sorted list to the front and returns how many they are. By a model: its best, the estimate's best, in
- * up to a quarter of the list (one place at least) the best of families that the model never saw and whose estimate is within reach of the
- * best one, the best of each family whose best time is within reach of the best of all, then the model's next ones, in that order: a list
- * ranked by one model alone repeats that model's mistake. By the estimate: the best of each family before any second one, least estimate
- * first, because estimates of different families are hard to compare. */
+/* Brings the wanted candidates of a sorted list to the front and returns how many they are. By a model: its best, in a quarter of the list
+ * (one place at least) the estimate's best, in up to another the best of families that the model never saw and whose estimate is within
+ * reach of the best one, the best of each family whose best time is within reach of the best of all, then the model's next ones, in that
+ * order: a list ranked by one model alone repeats that model's mistake, and tiles that came after its training are known to the estimate
+ * alone. By the estimate: the best of each family before any second one, least estimate first, because estimates of different families are
+ * hard to compare. */
 size_t kw_shortlist_take(kw_candidate list[], size_t count, size_t wanted, bool by_model);
 
 #endif

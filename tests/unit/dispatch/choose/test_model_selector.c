@@ -400,7 +400,7 @@ static void a_shortlist_measures_the_models_best_and_the_estimates(void **state)
     kw_context_close(&context);
 }
 
-enum { LIST = 8 };
+enum { LIST = 10 };
 
 /* Fills a list from rows: the family's letter, expected and estimated time, in the order of expectation. */
 typedef struct row {
@@ -430,6 +430,11 @@ static void a_shortlist_is_diverse(void **state) {
     /* In a short list the best of one that it never saw stands before those of families that it saw. */
     static const row fresh[] = {{'a', 10, 40}, {'a', 11, 50}, {'b', 12, 60}, {'c', INFINITY, 45}, {'c', INFINITY, 46}};
     static const row alone[] = {{'a', 10, 5}, {'b', 100, 6}};
+    /* A list of eight has two of the estimate's, one where the model's best is its first. */
+    static const row far[] = {{'a', 10, 50}, {'a', 11, 51}, {'a', 12, 52}, {'a', 13, 53}, {'a', 14, 54},
+                              {'a', 15, 55}, {'a', 16, 56}, {'a', 17, 57}, {'a', 18, 41}, {'a', 19, 40}};
+    static const row near[] = {{'a', 10, 40}, {'a', 11, 51}, {'a', 12, 52}, {'a', 13, 53}, {'a', 14, 54},
+                               {'a', 15, 55}, {'a', 16, 56}, {'a', 17, 57}, {'a', 18, 42}, {'a', 19, 41}};
     static const struct {
         const row *rows;
         size_t count, wanted;
@@ -443,9 +448,10 @@ static void a_shortlist_is_diverse(void **state) {
         {rows, 6, 9, true, "053124"}, /* all of them */
         {rows, 6, 3, false, "034"},   /* by the estimate every family comes first */
         {rows, 6, 4, false, "0134"},  /* and the list keeps its order */
-        {strange, 5, 2, true, "01"},  {strange, 5, 3, true, "012"}, {strange, 5, 4, true, "0123"}, /* no second one, and not c, before the next by rank */
-        {fresh, 5, 2, true, "03"},    {fresh, 5, 3, true, "032"},   {fresh, 5, 9, true, "03214"},  {alone, 2, 2, true, "01"},
-        {alone, 2, 1, true, "0"},     {alone, 2, 0, true, ""},      {alone, 0, 4, true, ""},       {alone, 0, 4, false, ""},
+        {strange, 5, 2, true, "01"},    {strange, 5, 3, true, "012"},  {strange, 5, 4, true, "0123"}, /* no second one, and not c, before the next by rank */
+        {fresh, 5, 2, true, "03"},      {fresh, 5, 3, true, "032"},    {fresh, 5, 9, true, "03214"},    {alone, 2, 2, true, "01"},
+        {far, 10, 8, true, "09812345"}, {far, 10, 7, true, "0912345"}, {near, 10, 8, true, "09123456"}, {alone, 2, 1, true, "0"},
+        {alone, 2, 0, true, ""},        {alone, 0, 4, true, ""},       {alone, 0, 4, false, ""},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
