@@ -25,7 +25,7 @@ typedef struct kw_plan_key {
     int32_t frozen_is_error, fresh_weights;
 } kw_plan_key;
 
-/* The problem bound to a kernel that runs it in a launch with others (dispatch/together/join.h). */
+/* The problem bound to a kernel that runs it in a launch with others (dispatch/together/join.c). */
 typedef struct kw_joint {
     kw_loaded_kernel *loaded;
     kw_bound *bound;

@@ -1,5 +1,5 @@
 /* together.c: runs of several plans that have nothing to do with each other, such as products of unequal m, n and k. All are checked before one
- * runs; then the device runs them side by side, KW_TOGETHER_MAX at a time, or queues one behind the other, those that join (together/join.h) in one
+ * runs; then the device runs them side by side, KW_TOGETHER_MAX at a time, or queues one behind the other, those that join (together/join.c) in one
  * launch. */
 #include "base/math.h"
 #include "dispatch/plan.h"
