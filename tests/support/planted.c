@@ -77,3 +77,31 @@ void planted_verify_on(const char *device_name, const char *config_text, const c
     backend->unload(device, &kernel);
     backend->close(&device);
 }
+
+/* Whether the pair is as the fault says; tells it where not. */
+static bool is_as_said(const planted_fault *fault, const planted_pair *pair) {
+    kw_record record = {0};
+    planted_verify(pair->config, pair->problem, &record);
+    bool same = (record.outcome == KW_GOOD) == !fault->wrong;
+    if (!same) {
+        print_message("%s -> %s, %s: %s %s\n", fault->text, fault->other, pair->problem, kw_outcome_name(record.outcome), record.detail);
+    }
+    return same;
+}
+
+void planted_find(const planted_fault faults[], size_t fault_count, const planted_pair pairs[], size_t pair_count, const char *units) {
+    int unlike = 0;
+    setenv("KW_EMU_UNITS", units, 1);
+    for (size_t i = 0; i < fault_count; i++) {
+        planted texts;
+        planted_open(&texts);
+        planted_change(&texts, faults[i].file, faults[i].text, faults[i].other);
+        for (size_t k = 0; k < pair_count; k++) {
+            bool played = !faults[i].wrong || faults[i].wrong >> k & 1;
+            unlike += played && !is_as_said(&faults[i], &pairs[k]);
+        }
+        planted_close(&texts);
+    }
+    unsetenv("KW_EMU_UNITS");
+    assert_int_equal(unlike, 0);
+}

@@ -3,8 +3,6 @@
 #include "support/kw_test.h"
 #include "support/planted.h"
 
-#include <stdlib.h>
-
 #define LOOP "gpu/pipeline/overlap.h"
 #define STORE "gpu/pipeline/overlap_store.h"
 #define PARTS "gpu/pipeline/overlap_border.h"
@@ -20,9 +18,7 @@
 
 /* Two blocks. Filters that stay and such that do not, parts of the depth, an epilogue; pixels that come anew for each tap along the outermost
  * axis; channels that no vector divides; two taps a step. */
-static const struct {
-    const char *config, *problem;
-} kernels_with_borders[] = {
+static const planted_pair kernels_with_borders[] = {
     {"conv.igemm conv_fwd bf16 " AXES FLAT PINGPONG " stages=9 split_k=1", "conv_fwd bf16 n6 c64 k64 i13x14 f3x3 p1x1"},
     {"conv.igemm conv_fwd fp16 " AXES FLAT COOPERATIVE " stages=5 split_k=1 epilogue=bias:fp32+relu+add:fp16",
      "conv_fwd fp16 n2 c136 k72 i13x14 f3x3 p1x1 epilogue=bias+relu+add"},
@@ -32,17 +28,10 @@ static const struct {
     {"conv.igemm conv_bwd_data bf16 " AXES ANY PINGPONG " stages=5 split_k=1", "conv_bwd_data bf16 n2 c83 k26 i13x9 f3x3 p1x1"},
     {"conv.igemm conv_fwd fp16 " AXES FLAT PINGPONG " stages=5 split_k=3", "conv_fwd fp16 n2 c32 k64 i13x9 f3x5 p1x2"},
 };
-enum { KERNELS = sizeof kernels_with_borders / sizeof *kernels_with_borders };
 
-/* In a file, text becomes other; which kernels are to find it, a bit each; no others are played with it. Where filters are brought behind the pixels, who waits for a filter
- * has waited for these. */
-typedef struct change {
-    const char *file, *text, *other;
-    unsigned found;
-} change;
-
-static const change faults[] = {
-    {ROWS, "f->outer += last;", "f->outer += last;", 0}, /* none */
+/* Where filters are brought behind the pixels, who waits for a filter has waited for these. */
+static const planted_fault faults[] = {
+    {ROWS, "f->outer += last;", "f->outer += last;", 0},
     {ROWS, "shift += (tap - rest * extent) * (int)a->dilation[axis] * line;", "shift += (tap - rest * extent) * line;", 4},
     {ROWS, "kw_feed_taps(a) - 1 - tap - j", "tap + j", 12},
     {ROWS, "+ kw_border_low(a, axis);\n            number = rest;", ";\n            number = rest;", 15},
@@ -73,28 +62,8 @@ static const change faults[] = {
 
 static void faults_at_borders_are_found(void **state) {
     (void)state;
-    int unlike = 0;
-    setenv("KW_EMU_UNITS", "2", 1);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        planted texts;
-        planted_open(&texts);
-        planted_change(&texts, faults[i].file, faults[i].text, faults[i].other);
-        for (size_t k = 0; k < KERNELS; k++) {
-            if (i > 0 && !(faults[i].found >> k & 1)) {
-                continue;
-            }
-            kw_record record = {0};
-            planted_verify(kernels_with_borders[k].config, kernels_with_borders[k].problem, &record);
-            if ((record.outcome != KW_GOOD) != (faults[i].found >> k & 1)) {
-                print_message("%s -> %s, %s: %s %s\n", faults[i].text, faults[i].other, kernels_with_borders[k].problem,
-                              kw_outcome_name(record.outcome), record.detail);
-                unlike++;
-            }
-        }
-        planted_close(&texts);
-    }
-    unsetenv("KW_EMU_UNITS");
-    assert_int_equal(unlike, 0);
+    planted_find(faults, sizeof faults / sizeof *faults, kernels_with_borders, sizeof kernels_with_borders / sizeof *kernels_with_borders,
+                 "2");
 }
 
 int main(void) {

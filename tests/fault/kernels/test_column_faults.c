@@ -3,8 +3,6 @@
 #include "support/kw_test.h"
 #include "support/planted.h"
 
-#include <stdlib.h>
-
 #define STORE "gpu/pipeline/overlap_store.h"
 #define LAYOUT "gpu/pipeline/overlap_layout.h"
 #define AXES                                                                                                                               \
@@ -14,20 +12,14 @@
 #define GEMM_AXES AXES "pad_m=1 pad_n=1 pad_k=1 preshuffle=0 tile_m=128 tile_n=80 inst_n=80 stages=4 "
 
 /* Two columns of tiles or more, the last of which is not full; by bulk stores, row by row, and by parts of the depth. */
-static const struct {
-    const char *config, *problem;
-} kernels[] = {
+static const planted_pair kernels[] = {
     {"gemm.mma gemm bf16 layout=rcr split_k=1 " GEMM_AXES, "gemm bf16 rcr m200 n232 k72"},
     {"gemm.mma gemm bf16 layout=crr split_k=3 " GEMM_AXES, "gemm bf16 crr m136 n168 k328"},
     {"conv.igemm conv_bwd_data fp16 split_k=1 " CONV_AXES, "conv_bwd_data fp16 n1 c168 k64 i9x10 f3x3 p1x1 s2x2"},
     {"conv.igemm conv_fwd fp16 split_k=1 layout=first " CONV_AXES, "conv_fwd fp16 ngchw n1 c64 k168 i8x8 f3x3 p1x1"},
 };
 
-/* In a file, text becomes other; of which kernels (a bit each) it makes a wrong one. */
-static const struct {
-    const char *file, *text, *other;
-    unsigned wrong;
-} faults[] = {
+static const planted_fault faults[] = {
     {STORE, "box = boxes && behind <= 0;", "box = boxes && behind <= 0;", 0},
     {STORE, "box = boxes && behind <= 0;", "box = boxes;", 1},
     {STORE, "if (bulk && !box) kw_piece_rows(", "if (0) kw_piece_rows(", 1},
@@ -38,28 +30,7 @@ static const struct {
 
 static void faults_at_the_last_columns_are_found(void **state) {
     (void)state;
-    int unlike = 0;
-    setenv("KW_EMU_UNITS", "3", 1);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        planted texts;
-        planted_open(&texts);
-        planted_change(&texts, faults[i].file, faults[i].text, faults[i].other);
-        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-            kw_record record = {0};
-            if (faults[i].wrong && !(faults[i].wrong >> k & 1)) {
-                continue;
-            }
-            planted_verify(kernels[k].config, kernels[k].problem, &record);
-            if ((record.outcome == KW_GOOD) != !faults[i].wrong) {
-                print_message("%s -> %s, %s: %s %s\n", faults[i].text, faults[i].other, kernels[k].problem, kw_outcome_name(record.outcome),
-                              record.detail);
-                unlike++;
-            }
-        }
-        planted_close(&texts);
-    }
-    unsetenv("KW_EMU_UNITS");
-    assert_int_equal(unlike, 0);
+    planted_find(faults, sizeof faults / sizeof *faults, kernels, sizeof kernels / sizeof *kernels, "3");
 }
 
 int main(void) {

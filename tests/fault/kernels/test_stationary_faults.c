@@ -3,8 +3,6 @@
 #include "support/kw_test.h"
 #include "support/planted.h"
 
-#include <stdlib.h>
-
 #define LOOP "gpu/pipeline/overlap.h"
 #define STORE "gpu/pipeline/overlap_store.h"
 #define FEED "gpu/gemm/feed.h"
@@ -13,19 +11,13 @@
     "vec_c=8 pad_m=1 pad_n=1 pad_k=1 preshuffle=0 wave_groups=1 persistent=1 split_k=1 index=32 "
 
 /* Three multiprocessors, several tiles a block, depths and columns that end before a step and a tile do. */
-static const struct {
-    const char *config, *problem;
-} kernels[] = {
+static const planted_pair kernels[] = {
     {AXES "layout=rcr epi=cshuffle streamk=stationary tile_m=128 tile_n=32 inst_n=32 stages=6", "gemm bf16 rcr m520 n24 k200"},
     {AXES "layout=crr epi=turned streamk=stationary tile_m=96 tile_n=128 inst_n=96 stages=5", "gemm bf16 crr m88 n520 k136"},
     {AXES "layout=rcr epi=turned streamk=pair tile_m=96 tile_n=384 inst_n=96 stages=3", "gemm bf16 rcr m104 n800 k136"},
 };
 
-/* In a file, text becomes other; of which kernels (a bit each) it makes a wrong one. */
-static const struct {
-    const char *file, *text, *other;
-    unsigned wrong;
-} faults[] = {
+static const planted_fault faults[] = {
     {LOOP, "if (KW_STATIONARY) second = 0;", "if (KW_STATIONARY) second = 0;", 0},
     {LOOP, "if (KW_STATIONARY) second = 0;", "", 1},
     {LOOP, "KW_STAGE_BYTES_A + (second ? KW_TILE_BYTES(KW_HELD_N) : 0)", "KW_STAGE_BYTES_A", 1},
@@ -38,28 +30,7 @@ static const struct {
 
 static void faults_of_thin_products_are_found(void **state) {
     (void)state;
-    int unlike = 0;
-    setenv("KW_EMU_UNITS", "3", 1);
-    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-        planted texts;
-        planted_open(&texts);
-        planted_change(&texts, faults[i].file, faults[i].text, faults[i].other);
-        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
-            kw_record record = {0};
-            if (faults[i].wrong && !(faults[i].wrong >> k & 1)) {
-                continue;
-            }
-            planted_verify(kernels[k].config, kernels[k].problem, &record);
-            if ((record.outcome == KW_GOOD) != !faults[i].wrong) {
-                print_message("%s -> %s, %s: %s %s\n", faults[i].text, faults[i].other, kernels[k].problem, kw_outcome_name(record.outcome),
-                              record.detail);
-                unlike++;
-            }
-        }
-        planted_close(&texts);
-    }
-    unsetenv("KW_EMU_UNITS");
-    assert_int_equal(unlike, 0);
+    planted_find(faults, sizeof faults / sizeof *faults, kernels, sizeof kernels / sizeof *kernels, "3");
 }
 
 int main(void) {
