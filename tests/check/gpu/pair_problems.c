@@ -114,12 +114,12 @@ static void conv_extents(int64_t extents[3], const pair_subject *s, const kw_pro
     extents[2] = weight ? pixels : taps * (data ? k : c);
 }
 
-/* Whether each extent is more than a tile, and none a multiple of it. grain is what the extents are multiples of in any case: where a tile
+/* Whether each extent is more than a tile, where it may be, and none a multiple of it. grain is what the extents are multiples of in any case: where a tile
  * divides it, or where single channels give what depth they give, more cannot be asked. */
 static bool is_ragged(const pair_subject *s, const int64_t extents[3], const int64_t grain[3]) {
     for (int i = 0; i < 3; i++) {
         int64_t tile = s->mma.tile[i];
-        if ((grain[i] % tile && extents[i] % tile == 0) || (extents[i] < tile && !s->single)) {
+        if ((grain[i] % tile && extents[i] % tile == 0) || (extents[i] < tile && !s->single && !s->one[i])) {
             return false;
         }
     }
@@ -320,18 +320,27 @@ static void find_sizes(pair_subject *s) {
 
 static void add_gemms(pair_subject *s) {
     int64_t size[3];
+    int32_t *tile = s->mma.tile;
     kw_problem problem;
+    bool turned = s->mma.epi == KW_EPI_TURNED, stays = kw_mma_is_stationary(&s->mma); /* the operand of the few, of one product */
+    s->one[turned ? 0 : 1] = stays;
+    if (turned) { /* rows of its tiles are the result's columns */
+        int32_t rows = tile[0];
+        tile[0] = tile[1];
+        tile[1] = rows;
+    }
     find_sizes(s);
     for (int i = 0; i < 3; i++) {
-        size[i] = s->unit[i] * (s->mma.tile[i] / s->unit[i] + 1);
+        size[i] = s->unit[i] * (s->mma.tile[i] / s->unit[i] + (s->one[i] ? -1 : 1));
     }
     s->ragged = is_ragged(s, size, s->unit) && make_gemm(&problem, s, 1, size) && keep(s, &problem);
     for (size_t i = 0; i < PRODUCTS; i++) {
         for (int d = 0; d < 3; d++) {
             /* Whole tiles are large: few of them are enough. */
             size[d] = s->unit[d] * (s->unit[d] > PROBES ? kw_min(products[i][d + 1], 2) : products[i][d + 1]);
+            size[d] = s->one[d] ? kw_min(size[d], s->mma.tile[d]) : size[d];
         }
-        if (make_gemm(&problem, s, products[i][0], size)) {
+        if (make_gemm(&problem, s, stays ? 1 : products[i][0], size)) {
             keep(s, &problem);
         }
     }

@@ -15,6 +15,7 @@ typedef struct pair_subject {
     int64_t unit[3]; /* what c and k of a group must be multiples of, or m, n, k */
     bool single;     /* one channel a group */
     bool given;      /* channels are what `unit` says, and no more */
+    bool one[3];     /* rows, columns or depth are one tile at most */
     bool channels_first;
     bool tf32; /* it serves problems that permit tf32 alone */
     kw_problem problems[PROBLEMS_MAX];
