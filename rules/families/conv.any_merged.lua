@@ -1,4 +1,6 @@
 -- Narrow groups of any width: a tile's code handles a window of taps (taps_h x taps_w) at once; 1x1 serves any filter, stride and dilation.
+local windows = include "tables/windows"
+
 -- taps_h, taps_w, stride, tile_h, tile_w
 local default = {
     avx512 = {
@@ -14,14 +16,6 @@ local default = {
 local tests = {
     { 3, 3, 1, 2, 2 }, { 1, 3, 2, 1, 8 }, { 1, 1, 1, 1, 4 }, { 1, 5, 1, 1, 7 }, { 3, 3, 2, 2, 4 }, { 1, 1, 1, 1, 14 },
 }
-
-local function place(list, c)
-    for i, tile in ipairs(list) do
-        if tile[1] == c.taps_h and tile[2] == c.taps_w and tile[3] == c.stride and tile[4] == c.tile_h and tile[5] == c.tile_w then
-            return i
-        end
-    end
-end
 
 return {
     family = "conv.any_merged",
@@ -43,9 +37,7 @@ return {
         { "windows are square, or one row of taps", function(c)
             return c.taps_h == c.taps_w or c.taps_h == 1
         end },
-        { "fewer than 4 pixels are hardly more than their loads", function(c)
-            return c.tile_h * c.tile_w >= 4
-        end },
+        windows.few_pixels,
     },
     sets = {
         full = true,
@@ -54,10 +46,10 @@ return {
             return c.isa == arch.isa[1] and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1 and c.tile_w == 8 and c.reach == 1
         end,
         default = function(c, arch)
-            return c.isa == arch.isa[1] and place(default[c.isa], c) ~= nil
+            return c.isa == arch.isa[1] and windows.place(default[c.isa], c) ~= nil
         end,
         tests = function(c, arch)
-            local at = place(tests, c)
+            local at = windows.place(tests, c)
             return at ~= nil and (at % 2 == 0) == (c.reach == 1) and (at == 2 or c.dtype == "fp32" and (at == 1 or c.op == "conv_fwd"))
         end,
     },

@@ -1,5 +1,7 @@
 -- Weight gradient of narrow groups of any width: the sums of a window of taps (taps_h x taps_w) are held at once; 1x1 serves any filter,
 -- stride and dilation.
+local windows = include "tables/windows"
+
 -- taps_h, taps_w, stride, tile_h, tile_w
 local default = {
     avx512 = {
@@ -22,14 +24,6 @@ local tests = {
     { 3, 3, 2, 2, 2 }, { 1, 3, 1, 4, 2 },
 }
 
-local function place(list, c)
-    for i, tile in ipairs(list) do
-        if tile[1] == c.taps_h and tile[2] == c.taps_w and tile[3] == c.stride and tile[4] == c.tile_h and tile[5] == c.tile_w then
-            return i
-        end
-    end
-end
-
 return {
     family = "conv.any_merged_weight",
     ops = { "conv_bwd_weight" },
@@ -51,9 +45,7 @@ return {
         { "windows are square, or one or two rows of taps", function(c)
             return c.taps_h == c.taps_w or c.taps_h <= 2
         end },
-        { "fewer than 4 pixels are hardly more than their loads", function(c)
-            return c.tile_h * c.tile_w >= 4
-        end },
+        windows.few_pixels,
     },
     sets = {
         full = true,
@@ -62,10 +54,10 @@ return {
             return c.isa == arch.isa[1] and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1 and c.tile_w == 8 and c.lanes == "k" and c.reach == 2
         end,
         default = function(c, arch)
-            return c.isa == arch.isa[1] and place((c.reach == 1 and default or far)[c.isa], c) ~= nil
+            return c.isa == arch.isa[1] and windows.place((c.reach == 1 and default or far)[c.isa], c) ~= nil
         end,
         tests = function(c, arch)
-            local at = place(tests, c)
+            local at = windows.place(tests, c)
             local turned = (at or 0) % 2 == (c.lanes == "c" and 0 or 1)
             return at ~= nil and turned and ((at % 4 < 2) == (c.reach == 2)) and (c.dtype == "fp32" or at == 1)
         end,
