@@ -116,6 +116,12 @@ stage_tsan() {
 }
 stage_fuzz() { check "fuzz targets" env FUZZ_SECONDS="${FUZZ_SECONDS:-1}" tools/stage/fuzz.sh; }
 stage_install() { check "install, pkg-config, CMake package and the README's program" tools/stage/check_install.sh; }
+# The models on the rows that they were not trained on.
+stage_choice() {
+    built release kwright || return
+    check "the committed models choose as well as when they were trained" tools/data/holdouts.sh
+    check "the check of choices finds a mean that fell" tools/check/selftest/holdouts.sh
+}
 stage_report() { built release kwright make_store png_colours && check "a report in a browser" tools/stage/check_report.sh; }
 # pytests CODE: counts by what pytest printed to $log/pytest before it ended with this code; its last line is "2 failed, 46 passed, 1 error in
 # 8.5s".
@@ -194,7 +200,7 @@ run_beside() {
     done
 }
 
-stages=${*:-text,portable,headers release gpu debug tsan fuzz python,install,torch,report,kernels}
+stages=${*:-text,portable,headers release gpu debug tsan fuzz python,install,torch,report,kernels,choice}
 for stage in ${stages//,/ }; do
     declare -F "stage_$stage" >/dev/null || { echo "test.sh: no stage $stage; there are: $(declare -F | sed -n 's/.* stage_//p' | xargs)" >&2; exit 2; }
 done
