@@ -23,22 +23,28 @@ kw_status kw_import_step(kw_problem *problem, kw_epilogue_op op, kw_dtype dtype,
 /* The type of the result, once the operation and the type are set. */
 void kw_import_result_type(kw_problem *problem, kw_dtype output);
 
+/* A type in benchdnn's words. */
+bool kw_import_benchdnn_type(kw_dtype *dtype, kw_word word);
+
 /* What a line of benchdnn says behind the product; no text: nothing. */
 typedef struct kw_import_attribute {
     kw_word post_ops, scales, zero_points; /* of --attr-post-ops, --attr-scales, --attr-zero-points */
+    kw_word result_scale, bias_mask;       /* of --attr-oscale, --bia_mask */
     bool bias;
     kw_dtype bias_dtype;
+    /* Axes of the result as a mask has them, one bit each: all, that of the channels, those of one element. */
+    unsigned all_axes, channel_axis, single_axes;
 } kw_import_attribute;
-/* Their steps in oneDNN's order: zero point of the source, scales of source and weights, bias, post-ops, scale and zero point of the
- * destination. */
+/* Their steps in oneDNN's order: zero point of the source, scales of source and weights, bias, the scale of 2.x (--attr-oscale), post-ops, scale and
+ * zero point of the destination. */
 kw_status kw_import_attributes(kw_problem *problem, const kw_import_attribute *said, kw_error *err);
 
-/* The tags of a product's matrices; no text: none given. */
+/* The tags of a product's matrices and their strides ("8x4x1:24x6x1:21x7x1"); no text: none given. */
 typedef struct kw_matmul_tags {
-    kw_word source, weights, result;
+    kw_word source, weights, result, strides;
 } kw_matmul_tags;
-/* All but the type. */
-kw_status kw_import_matmul(kw_problem *problem, kw_word descriptor, const kw_matmul_tags *tags, kw_error *err);
+/* All but the type; of the attributes the axes of the result. */
+kw_status kw_import_matmul(kw_problem *problem, kw_import_attribute *axes, kw_word descriptor, const kw_matmul_tags *tags, kw_error *err);
 bool kw_import_matmul_names(kw_word word);
 
 /* scan stands behind the program's name. */

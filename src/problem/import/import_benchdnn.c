@@ -211,9 +211,16 @@ static int find_value(const word_value *table, kw_word word) {
     return table->value;
 }
 
+bool kw_import_benchdnn_type(kw_dtype *dtype, kw_word word) {
+    *dtype = (kw_dtype)find_value(dtypes, word);
+    return *dtype != KW_DTYPE_COUNT;
+}
+
 typedef struct options {
     kw_op op;
     kw_word types; /* the text of --dt */
+    bool together; /* the types are --cfg's, "u8s8f32" */
+    bool tf32;     /* --attr-fpmath */
     kw_matmul_tags tags;
     kw_word tag_option[2]; /* --stag and --dtag as they stand */
     int64_t mb;
@@ -221,25 +228,36 @@ typedef struct options {
     kw_import_attribute attribute;
 } options;
 
-/* Types of x, w and y: one for all, or three with ':' between. The two that are read are one type, or x is u8 and w s8. */
-static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
+/* The next of types without anything in between, "bf16bf16f32": the longest word that the text begins with. */
+static bool scan_joined_type(kw_scan *scan, kw_word *word) {
+    *word = (kw_word){scan->at, 0};
+    for (const word_value *type = dtypes; type->word; type++) {
+        size_t size = strlen(type->word), left = (size_t)(scan->end - scan->at);
+        word->size = size <= left && size > word->size && !memcmp(scan->at, type->word, size) ? size : word->size;
+    }
+    word->size = word->size ? word->size : (size_t)(scan->end - scan->at); /* no type */
+    scan->at += word->size;
+    return word->size > 0;
+}
+
+/* Types of x, w and y: one for all, or three with ':' between, of --cfg together. The two that are read are one type, or x is u8 and w s8. */
+static kw_status take_types(kw_problem *problem, kw_word text, bool together, kw_error *err) {
     kw_dtype types[KW_TENSOR_COUNT];
     kw_scan scan = {text.at, text.at + text.size};
     kw_word word;
     int count = 0;
-    while (kw_scan_field(&scan, ':', &word)) {
-        kw_dtype type = (kw_dtype)find_value(dtypes, word);
-        if (type == KW_DTYPE_COUNT || count == KW_TENSOR_COUNT) {
-            return kw_fail(err, KW_MALFORMED,
-                           "benchdnn line: --dt=%.*s is not one of f32 bf16 f16 f8_e4m3 f8_e5m2 s8, or three such as s8:s8:s32 or u8:s8:u8",
-                           KW_WORD(text));
+    while (together ? scan_joined_type(&scan, &word) : kw_scan_field(&scan, ':', &word)) {
+        kw_dtype type;
+        if (!kw_import_benchdnn_type(&type, word) || count == KW_TENSOR_COUNT) {
+            return kw_fail(err, KW_MALFORMED, "benchdnn line: %s=%.*s is not one of f32 bf16 f16 f8_e4m3 f8_e5m2 s8, or three such as %s",
+                           together ? "--cfg" : "--dt", KW_WORD(text), together ? "s8s8s32 or u8s8u8" : "s8:s8:s32 or u8:s8:u8");
         }
         types[count++] = type;
     }
     if (count == 1) {
         types[KW_W] = types[KW_Y] = types[KW_X];
     } else if (count == 2) {
-        return kw_fail(err, KW_MALFORMED, "benchdnn line: --dt=%.*s has two types; give one, or three as in s8:s8:s32", KW_WORD(text));
+        return kw_fail(err, KW_MALFORMED, "benchdnn line: %.*s are two types; give one, or three as in s8:s8:s32", KW_WORD(text));
     }
     if (kw_problem_result(problem) == KW_Y && types[KW_X] == KW_UINT8 && types[KW_W] == KW_INT8) {
         problem->mixed = true;
@@ -249,7 +267,7 @@ static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
     problem->dtype = types[kw_problem_result(problem) == KW_X ? KW_W : KW_X];
     for (kw_tensor tensor = 0; tensor < KW_TENSOR_COUNT; tensor++) {
         if (tensor != kw_problem_result(problem) && types[tensor] != problem->dtype) {
-            return kw_fail(err, KW_ILLEGAL, "benchdnn line: --dt=%.*s makes the %s %s and the other input %s; both are one type here",
+            return kw_fail(err, KW_ILLEGAL, "benchdnn line: types %.*s make the %s %s and the other input %s; both are one type here",
                            KW_WORD(text),
                            tensor == KW_X   ? "source"
                            : tensor == KW_W ? "weights"
@@ -258,8 +276,8 @@ static kw_status take_types(kw_problem *problem, kw_word text, kw_error *err) {
         }
     }
     if (!kw_dtype_is_input(problem->dtype)) {
-        return kw_fail(err, KW_ILLEGAL, "benchdnn line: --dt=%.*s: %s is a type of results%s", KW_WORD(text), kw_dtype_name(problem->dtype),
-                       problem->dtype == KW_UINT8 ? ", and of a source whose weights are s8" : " only");
+        return kw_fail(err, KW_ILLEGAL, "benchdnn line: types %.*s: %s is a type of results%s", KW_WORD(text),
+                       kw_dtype_name(problem->dtype), problem->dtype == KW_UINT8 ? ", and of a source whose weights are s8" : " only");
     }
     kw_import_result_type(problem, types[kw_problem_result(problem)]);
     return KW_OK;
@@ -277,7 +295,15 @@ static bool is_harmless(kw_word word) {
                                            "--allow-enum-tags-only",
                                            "--canonical",
                                            "--match=",
-                                           "--bia_mask=",
+                                           "--attr-scratchpad=",
+                                           "--attr-acc-mode=",
+                                           "--attr-deterministic=",
+                                           "--allow-unimpl",
+                                           "--fast-ref",
+                                           "--cold-cache=",
+                                           "--memory-kind=",
+                                           "--ctx-init=",
+                                           "--ctx-exe=",
                                            "--runtime_dims_masks=",
                                            "--alg=direct",
                                            "--alg=DIRECT",
@@ -293,11 +319,34 @@ static bool is_harmless(kw_word word) {
     return false;
 }
 
+/* "strict", "bf16", "tf32", "f16:true": what fp32 may be made for speed. tf32 is known here; other types are a permission, of which no use is made. */
+static kw_status take_fpmath(options *all, kw_word value, kw_error *err) {
+    static const char *const modes[] = {"", "strict", "bf16", "f16", "any", "tf32"};
+    kw_scan scan = {value.at, value.at + value.size};
+    kw_word mode = {"", 0};
+    kw_scan_field(&scan, ':', &mode);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        if (kw_word_is(mode, modes[i])) {
+            all->tf32 = kw_word_is(mode, "tf32");
+            return KW_OK;
+        }
+    }
+    return kw_fail(err, KW_MALFORMED, "benchdnn line: --attr-fpmath=%.*s is not one of strict bf16 f16 tf32 any", KW_WORD(value));
+}
+
 static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err) {
     kw_scan scan = {word.at, word.at + word.size};
     kw_word name = {0};
     kw_scan_field(&scan, '=', &name);
     kw_word value = {scan.at ? scan.at : word.at, scan.at ? (size_t)(scan.end - scan.at) : 0};
+    if (is_harmless(word)) {
+        return KW_OK;
+    }
+    if (value.size && memchr(value.at, ',', value.size)) {
+        return kw_fail(err, KW_ILLEGAL,
+                       "benchdnn line: %.*s lists several values; give one, or let kwright problems extract take the line apart",
+                       KW_WORD(word));
+    }
     if (kw_word_is(name, "--dir")) {
         all->directed = true;
         all->attribute.bias |= kw_word_is(value, "FWD_B") || kw_word_is(value, "BWD_WB"); /* fp32 where --bia-dt says no other */
@@ -309,7 +358,24 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
     }
     if (kw_word_is(name, "--dt")) {
         all->types = value;
+        all->together = false;
         return value.size ? KW_OK : kw_fail(err, KW_MALFORMED, "benchdnn line: --dt= names no type; use e.g. --dt=bf16");
+    }
+    if (kw_word_is(name, "--cfg") && value.size) {
+        all->types = value;
+        all->together = true;
+        return KW_OK;
+    }
+    if (kw_word_is(name, "--attr-fpmath")) {
+        return take_fpmath(all, value, err);
+    }
+    if (kw_word_is(name, "--strides")) {
+        all->tags.strides = value.size ? value : (kw_word){0};
+        return KW_OK;
+    }
+    if (kw_word_is(name, "--batch")) {
+        return kw_fail(err, KW_ILLEGAL, "benchdnn line: %.*s names a file of problems; kwright problems extract reads such a file",
+                       KW_WORD(word));
     }
     if (kw_word_is(name, "--mb")) {
         return kw_word_int(value, 0, INT64_MAX, &all->mb)
@@ -324,6 +390,9 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
     kw_word *attribute = kw_word_is(name, "--attr-post-ops")      ? &all->attribute.post_ops
                          : kw_word_is(name, "--attr-scales")      ? &all->attribute.scales
                          : kw_word_is(name, "--attr-zero-points") ? &all->attribute.zero_points
+                         : kw_word_is(name, "--attr-oscale")      ? &all->attribute.result_scale
+                         : kw_word_is(name, "--bia_mask")         ? &all->attribute.bias_mask
+                         : kw_word_is(name, "--bia-mask")         ? &all->attribute.bias_mask
                                                                   : NULL;
     if (attribute) {
         *attribute = value.size ? value : (kw_word){0};
@@ -345,11 +414,11 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
         all->matmul = kw_word_is(word, "--matmul");
         return KW_OK;
     }
-    return is_harmless(word) ? KW_OK
-                             : kw_fail(err, KW_ILLEGAL,
-                                       "benchdnn line: option \"%.*s\" has no counterpart here; options that can be read are --dir --dt "
-                                       "--mb --stag --wtag --dtag --bia-dt --attr-post-ops --attr-scales --attr-zero-points",
-                                       KW_WORD(word));
+    return kw_fail(
+        err, KW_ILLEGAL,
+        "benchdnn line: option \"%.*s\" has no counterpart here; options that can be read are --dir --dt --cfg --mb --stag --wtag "
+        "--dtag --strides --bia-dt --bia_mask --attr-post-ops --attr-scales --attr-zero-points --attr-oscale --attr-fpmath",
+        KW_WORD(word));
 }
 
 /* A convolution's layout from --stag and --dtag: one for both, any: channels last. */
@@ -413,6 +482,22 @@ static kw_status read_benchdnn_words(options *all, kw_word *said, kw_scan scan, 
                                 all->matmul ? "128x768:768x768" : "ic64ih56oc64oh56kh3ph1");
 }
 
+/* The axes of a convolution's result, n k and the spatial ones, as masks have them. Those of one element: n and k alone, for the rest is not known
+ * before the problem is checked, and nobody's tensor has one of them without the other. */
+static void take_conv_axes(kw_import_attribute *axes, const kw_problem *problem) {
+    axes->all_axes = (1u << (problem->ndim + 2)) - 1;
+    axes->channel_axis = 2;
+    axes->single_axes = (problem->conv.n == 1 ? 1u : 0) | (problem->conv.k == 1 ? 2u : 0);
+}
+
+static kw_status take_options(kw_problem *problem, const options *all, kw_error *err) {
+    kw_status status = take_types(problem, all->types, all->together, err);
+    if (!status && all->tf32 && problem->dtype == KW_FP32) {
+        problem->fpmath = KW_FPMATH_TF32;
+    }
+    return status ? status : kw_import_attributes(problem, &all->attribute, err);
+}
+
 kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
     options all = {.op = KW_CONV_FWD, .types = {"f32", 3}};
     kw_word text;
@@ -426,15 +511,19 @@ kw_status kw_import_benchdnn(kw_problem *problem, kw_scan scan, kw_error *err) {
             return kw_fail(err, KW_ILLEGAL, "benchdnn line: %s is of convolutions and says nothing of \"%.*s\"; leave it away",
                            all.mb ? "--mb" : "--dir", KW_WORD(text));
         }
-        status = kw_import_matmul(problem, text, &all.tags, err);
+        status = kw_import_matmul(problem, &all.attribute, text, &all.tags, err);
     } else {
         descriptor said;
         problem->op = all.op;
+        if (all.tags.strides.at && !kw_word_is(all.tags.strides, "::")) {
+            return kw_fail(err, KW_ILLEGAL, "benchdnn line: --strides=%.*s of a convolution has no counterpart here; use tags",
+                           KW_WORD(all.tags.strides));
+        }
         status = take_conv_tags(problem, &all, err);
         status = status ? status : read_conv_descriptor(&said, text, err);
         status = status ? status : make_benchdnn_conv(problem, &said, all.mb, err);
         status = status ? status : take_weights_tag(problem, all.tags.weights, said.g > 0, err);
+        take_conv_axes(&all.attribute, problem);
     }
-    status = status ? status : take_types(problem, all.types, err);
-    return status ? status : kw_import_attributes(problem, &all.attribute, err);
+    return status ? status : take_options(problem, &all, err);
 }

@@ -4,6 +4,7 @@
 #include "problem/import/import.h"
 
 #include "base/math.h"
+#include "problem/tensors/pitch.h"
 
 enum { DIMS_MAX = 12, MATRICES = 3 };
 
@@ -104,9 +105,62 @@ static kw_status read_tag(bool *columns, const char *option, kw_word tag, int di
                    option, KW_WORD(tag));
 }
 
-kw_status kw_import_matmul(kw_problem *problem, kw_word text, const kw_matmul_tags *tags, kw_error *err) {
+static kw_status fail_strides(kw_word text, const char *why, kw_error *err) {
+    return kw_fail(err, KW_ILLEGAL, "benchdnn line: --strides=%.*s is not possible here: %s", KW_WORD(text), why);
+}
+
+/* "8x4x1:24x6x1:21x7x1", of which any may be left out: said[i].count is 0 then. */
+static kw_status read_strides(matrix said[MATRICES], kw_word text, int dims, kw_error *err) {
+    kw_scan scan = {text.at, text.at + text.size};
+    kw_word word;
+    int count = 0;
+    while (text.at && kw_scan_field(&scan, ':', &word)) {
+        kw_scan one = {word.at, word.at + word.size};
+        if (count == MATRICES || (word.size && (!scan_extents(&one, &said[count]) || one.at < one.end || said[count].count != dims))) {
+            return fail_strides(text, "it does not read like 8x4x1:24x6x1:21x7x1, a number for each extent", err);
+        }
+        count++;
+    }
+    return KW_OK;
+}
+
+/* Rows or columns, the distance of lines and that of matrices, of a matrix whose strides are said. */
+static kw_status take_strides(kw_problem *problem, kw_tensor tensor, bool *columns, const matrix *is, const matrix *stride, kw_word text,
+                              kw_error *err) {
+    int rows = is->count - 2, lines;
+    *columns = stride->dim[rows] == 1 && stride->dim[rows + 1] != 1 && is->dim[rows + 1] > 1;
+    lines = rows + *columns;
+    if (!*columns && stride->dim[rows + 1] != 1 && is->dim[rows + 1] > 1) {
+        return fail_strides(text, "of a matrix' last two strides one must be 1", err);
+    }
+    int64_t batches = 1;
+    for (int i = rows - 1; i >= 0; i--) {
+        batches *= is->dim[i];
+        if (i > 0 && is->dim[i - 1] > 1 && stride->dim[i - 1] != stride->dim[i] * is->dim[i]) {
+            return fail_strides(text, "batches must be evenly apart", err);
+        }
+    }
+    problem->pitch[tensor][0] = stride->dim[lines];
+    problem->pitch[tensor][1] = batches > 1 ? stride->dim[rows - 1] : 0;
+    return KW_OK;
+}
+
+/* The axes of the result, batches, m and n, as masks have them. */
+static void take_axes(kw_import_attribute *axes, const matrix all[MATRICES]) {
+    int dims = all[0].count;
+    axes->all_axes = (1u << dims) - 1;
+    axes->channel_axis = 1u << (dims - 1);
+    axes->single_axes = 0;
+    for (int i = 0; i < dims; i++) {
+        int64_t extent = i == dims - 1 ? all[1].dim[i] : i == dims - 2 ? all[0].dim[i] : kw_max(all[0].dim[i], all[1].dim[i]);
+        axes->single_axes |= extent == 1 ? 1u << i : 0;
+    }
+}
+
+kw_status kw_import_matmul(kw_problem *problem, kw_import_attribute *axes, kw_word text, const kw_matmul_tags *tags, kw_error *err) {
     static const kw_layout layouts[2][2] = {{KW_RRR, KW_RCR}, {KW_CRR, KW_CCR}}; /* by columns of source and of weights */
-    matrix all[MATRICES];
+    static const kw_tensor tensors[MATRICES] = {KW_X, KW_W, KW_Y};
+    matrix all[MATRICES], strides[MATRICES] = {{.count = 0}};
     int64_t source, weights;
     bool a = false, b = false, c = false, good = true;
     kw_status status = read_matrices(all, text, err);
@@ -116,6 +170,15 @@ kw_status kw_import_matmul(kw_problem *problem, kw_word text, const kw_matmul_ta
     status = status ? status : read_tag(&a, "--stag", tags->source, dims, err);
     status = status ? status : read_tag(&b, "--wtag", tags->weights, dims, err);
     status = status ? status : read_tag(&c, "--dtag", tags->result, dims, err);
+    status = status ? status : read_strides(strides, tags->strides, dims, err);
+    bool *const columns[MATRICES] = {&a, &b, &c};
+    for (int i = 0; i < MATRICES && !status; i++) {
+        matrix result = all[0];
+        result.dim[dims - 1] = all[1].dim[dims - 1];
+        status = strides[i].count
+                     ? take_strides(problem, tensors[i], columns[i], i == 2 ? &result : &all[i], &strides[i], tags->strides, err)
+                     : KW_OK;
+    }
     if (status) {
         return status;
     }
@@ -125,6 +188,9 @@ kw_status kw_import_matmul(kw_problem *problem, kw_word text, const kw_matmul_ta
                        (long long)k, (long long)all[1].dim[dims - 2]);
     }
     bool one = weights == 1 && source > 1; /* all rows against the same weights */
+    if (one && tags->strides.at && !kw_word_is(tags->strides, "::")) {
+        return fail_strides(tags->strides, "batches against one matrix of weights are one product of all rows", err);
+    }
     if (c || (one && a)) {
         return kw_fail(err, KW_ILLEGAL, "benchdnn line: %s",
                        c ? "--dtag: the result is stored row by row here; use ab or any"
@@ -137,5 +203,7 @@ kw_status kw_import_matmul(kw_problem *problem, kw_word text, const kw_matmul_ta
     problem->op = KW_GEMM;
     problem->layout = layouts[a][b];
     problem->gemm = (kw_gemm_dims){.batch = one ? 1 : source, .m = m, .n = n, .k = k};
+    kw_pitches_normalize(problem);
+    take_axes(axes, all);
     return KW_OK;
 }

@@ -14,7 +14,20 @@ static kw_word batch_option_name(kw_word option) {
 }
 
 static bool is_list(kw_word option) {
-    static const char *const lists[] = {"--dir", "--dt", "--mb", "--stag", "--wtag", "--dtag"};
+    static const char *const lists[] = {"--dir",
+                                        "--dt",
+                                        "--cfg",
+                                        "--mb",
+                                        "--stag",
+                                        "--wtag",
+                                        "--dtag",
+                                        "--bia_dt",
+                                        "--bia-dt",
+                                        "--bia_mask",
+                                        "--attr-post-ops",
+                                        "--attr-scales",
+                                        "--attr-zero-points",
+                                        "--attr-fpmath"};
     kw_word name = batch_option_name(option);
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         if (kw_word_is(name, lists[i])) {

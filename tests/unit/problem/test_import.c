@@ -151,10 +151,34 @@ static void benchdnn_matmul_lines_are_read(void **state) {
         {"--matmul --stag=ba --wtag=any 10x30:30x20:10x20_nlayer", "gemm fp32 crr b1 m10 n20 k30"},
         {"--matmul --stag=acb --wtag=acb --dtag=abc --dt=f16 2x10x30:2x30x20", "gemm fp16 ccr b2 m10 n20 k30"},
         {"--matmul --dt=u8:s8:u8 8x7:7x8", "gemm int8 rrr b1 m8 n8 k7 x=uint8 out=uint8"},
-        {"--matmul --dt=s8:s8:s32 --bia_dt=f32 --bia_mask=4 2x3x10x30:2x3x30x20", "gemm int8 rrr b6 m10 n20 k30 epilogue=bias:fp32"},
+        {"--matmul --dt=s8:s8:s32 --bia_dt=f32 --bia_mask=8 2x3x10x30:2x3x30x20", "gemm int8 rrr b6 m10 n20 k30 epilogue=bias:fp32"},
         /* the same weights for all batches: one product of all rows */
         {"--matmul --wtag=acb 16x128x64:1x64x256", "gemm fp32 rcr b1 m2048 n256 k64"},
         {"--matmul --runtime_dims_masks=3:3 --stag=abx 7x5:5x3", "gemm fp32 rrr b1 m7 n3 k5"},
+        /* lines of oneDNN's documentation, its inputs and its verbose converter */
+        {"./benchdnn --matmul --dt=u8:s8:u8 --wtag=any --attr-zero-points=src:common:1+dst:common:-2 10x30:30x20",
+         "gemm int8 rrr b1 m10 n20 k30 x=uint8 out=uint8 epilogue=zero_x:int32+zero_y:int32"},
+        {"./benchdnn --matmul --bia_dt=f32 --bia_mask=4 2x10x30:2x30x20", "gemm fp32 rrr b2 m10 n20 k30 epilogue=bias:fp32"},
+        {"./benchdnn --matmul --strides=8x4x1:24x6x1:21x7x1 3x2x4:3x4x6", "gemm fp32 rrr b3 m2 n6 k4 ldc7 stridec21"},
+        {"--matmul --strides=:1x9: 7x8:8x5", "gemm fp32 rcr b1 m7 n5 k8 ldb9"},
+        {"--matmul --strides=72x24x8x1:: 2x3x3x8:2x3x8x5", "gemm fp32 rrr b6 m3 n5 k8"},
+        {"--reset --skip-impl=ref --cfg=u8s8s8 --attr-oscale=common:0.025 --bia_dt=f32 --bia_mask=2 "
+         "--attr-zero-points=dst:common:7+src:common:3 10752x1024:1024x1024n\"BERT:MM_1*2\"",
+         "gemm int8 rrr b1 m10752 n1024 k1024 x=uint8 out=int8 epilogue=zero_x:int32+bias:fp32+scale:fp32+zero_y:int32"},
+        {"--reset --allow-enum-tags-only=0 --cfg=bf16bf16f32 --bia_dt=bf16 --bia_mask=2 --stag=any --wtag=any --dtag=ab "
+         "--attr-post-ops=sum+logistic:1 128x14:14x200:128x200",
+         "gemm bf16 rrr b1 m128 n200 k14 out=fp32 epilogue=bias:bf16+add:fp32+sigmoid"},
+        {"--cfg=f32 --bia_dt=f32 --bia_mask=0 --stag=ab --wtag=ab --dtag=ab 256x10648:10648x1:256x1",
+         "gemm fp32 rrr b1 m256 n1 k10648 epilogue=bias:fp32"},
+        {"--matmul --dt=f32 --attr-fpmath=tf32 --bia_dt=f32 --bia_mask=3 77x133:133x117",
+         "gemm fp32 rrr b1 m77 n117 k133 fpmath=tf32 epilogue=add:fp32"},
+        {"--matmul --dt=f32 --attr-post-ops=sum:0.25:0:s32 --attr-fpmath=f16:true 77x133:133x117",
+         "gemm fp32 rrr b1 m77 n117 k133 epilogue=add:int32:0.25"},
+        {"./tests/benchdnn/benchdnn --matmul --reset --engine=gpu:0 --runtime_dims_masks= --bia_mask=2 --dt=f16:f16:f16 --bia-dt=f16 "
+         "--stag=ab "
+         "--wtag=ba --dtag=ab --strides=:: --attr-post-ops=binary_add:f16:3:ab+binary_mul:f32:1+eltwise_relu --attr-scales= "
+         "--attr-zero-points= --attr-scratchpad=user 4160x3420:3420x1280 --mode=p",
+         "gemm fp16 rcr b1 m4160 n1280 k3420 epilogue=bias:fp16+add:fp16+scale_row:fp32+relu"},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (lines[i].expected) {
@@ -181,7 +205,22 @@ static void benchdnn_matmul_lines_are_read(void **state) {
         {"--matmul --dir=FWD_D 8x7:7x8", "--dir is of convolutions"},
         {"--matmul --mb=2 8x7:7x8", "--mb is of convolutions"},
         {"--matmul --dt=u8:u8:s32 8x7:7x8", "and of a source whose weights are s8"},
-        {"--matmul --strides=8x1:8x1:8x1 8x7:7x8", "\"--strides=8x1:8x1:8x1\" has no counterpart"},
+        {"--matmul --strides=8x1x1:: 8x7:7x8", "does not read like 8x4x1:24x6x1:21x7x1"},
+        {"--matmul --strides=8x2:: 8x7:7x8", "of a matrix' last two strides one must be 1"},
+        {"--matmul --strides=200x40x8x1:: 2x3x4x8:2x3x8x5", "batches must be evenly apart"},
+        {"--matmul --strides=64x8x1:: 2x8x7:1x7x8", "one product of all rows"},
+        {"--matmul --strides=::1x8 8x7:7x8", "the result is stored row by row"},
+        {"--matmul --strides=6x1:: 8x7:7x8", "lda=6 is below the 7 elements"},
+        {"--matmul --bia_dt=f32 --bia_mask=12 7x16x24x8:7x16x8x24", "one value a channel (8), or the result's shape (15)"},
+        {"--matmul --bia_dt=f32 --bia_mask=9 8x7:7x8", "--bia_mask=9 has no counterpart here"},
+        {"--matmul --dt=f32,bf16 8x7:7x8", "--dt=f32,bf16 lists several values"},
+        {"--matmul --batch=inputs/matmul/shapes_2d", "--batch=inputs/matmul/shapes_2d names a file of problems"},
+        {"--matmul --cfg=u8s8 8x7:7x8", "u8s8 are two types"},
+        {"--matmul --cfg=f32_wino 8x7:7x8", "--cfg=f32_wino is not one of"},
+        {"--matmul --attr-fpmath=fast 8x7:7x8", "is not one of strict bf16 f16 tf32 any"},
+        {"--matmul --attr-oscale=per_dim_0:2 8x7:7x8", "use common or per_oc"},
+        {"--matmul --attr-post-ops=add:f32:per_tensor:ba 8x7:7x8", "its tensor lies otherwise than the result"},
+        {"--strides=::8x4x1 ic64ih56oc64kh3", "of a convolution has no counterpart here; use tags"},
         {"--matmul --attr-post-ops=linear:2 8x7:7x8", "has no counterpart here"},
         {"--matmul --attr-post-ops=relu:0:0:2 8x7:7x8", "it is scaled"},
         {"--matmul --attr-post-ops=add:f32 8x7:7x8", "per_tensor or per_oc"},
@@ -210,7 +249,7 @@ static void hipblaslt_lines_are_read(void **state) {
          "--b_type bf16_r --c_type bf16_r --d_type bf16_r --scale_type f32_r --bias_type f32_r --compute_type f32_r --algo_method index "
          "--solution_index 1234 --activation_type none",
          "gemm bf16 rcr b1 m512 n1024 k64"},
-        {"/opt/rocm/bin/hipblaslt-bench -m 3 -n 4 -k 5", "gemm fp32 rrr b1 m4 n3 k5"},
+        {"/opt/rocm/bin/hipblaslt-bench -m 3 -n 4 -k 5", "gemm fp16 rrr b1 m4 n3 k5"},
         {"hipblaslt-bench --sizem 3 --sizen 4 --sizek 5 --transB T --precision f16_r", "gemm fp16 crr b1 m4 n3 k5"},
         {"hipblaslt-bench -m 3 -n 4 -k 5 --transA C --transB T -r bf16_r -i 10 -j 2 -v", "gemm bf16 ccr b1 m4 n3 k5"},
         {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 1 --stride_a 41 -r f32_r",
@@ -218,13 +257,20 @@ static void hipblaslt_lines_are_read(void **state) {
         {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 3 --stride_a 40 --stride_b 20 --stride_d 32 -r f32_r", "gemm fp32 rrr b3 m4 n8 k5"},
         {"hipblaslt-bench -m 8 -n 4 -k 5 --a_type f8_r --b_type f8_r --c_type f16_r --d_type f16_r --bias_vector --bias_source d",
          "gemm fp8 rrr b1 m4 n8 k5 epilogue=bias:fp16"},
+        {"/opt/rocm/bin/hipblaslt-bench -m 3584 -n 2048 -k 512 --precision bf16_r --compute_type f32_r --transA N --transB N -i 50 -j 30 "
+         "--rotating 640 --use_gpu_timer --flush --initialization trig_float --print_kernel_info",
+         "gemm bf16 rrr b1 m2048 n3584 k512"},
+        {"./hipblaslt-bench --precision f32_r -v 1 --activation_type clamp --activation_arg1 -1 --activation_arg2 6 --wgm 4 --scaleD 1",
+         "gemm fp32 rrr b1 m128 n128 k128 epilogue=clamp:-1:6+scale:fp32"},
+        {"hipblaslt-bench --activation_type clamp --bias_vector --bias_type default",
+         "gemm fp16 rrr b1 m128 n128 k128 epilogue=bias:fp16+relu"},
         {"hipblaslt-bench -m 8 -n 4 -k 5 --lda 9 --ldd 16 --batch_count 2 --stride_a 100 -r bf16_r --d_type f32_r",
          "gemm bf16 rrr b2 m4 n8 k5 ldb9 strideb100 ldc16 out=fp32"},
         {"hipblaslt-bench -m 8 -n 4 -k 5 --a_type f8_r --b_type f8_r --d_type bf16_r --scaleA 1 --scaleB 2 --scaleAlpha_vector --beta 0.5 "
          "--c_type "
          "bf16_r --bias_vector --bias_type f32_r --activation_type gelu",
          "gemm fp8 rrr b1 m4 n8 k5 out=bf16 epilogue=scale:fp32+scale_row:fp32+scale_channel:fp32+add:bf16:0.5+bias:fp32+gelu_tanh"},
-        {"hipblaslt-bench", "gemm fp32 rrr b1 m128 n128 k128"},
+        {"hipblaslt-bench", "gemm fp16 rrr b1 m128 n128 k128"},
     };
     read_all(lines, sizeof lines / sizeof *lines);
     static const line refused[] = {
@@ -238,7 +284,9 @@ static void hipblaslt_lines_are_read(void **state) {
         {"hipblaslt-bench -m 8 -n 4 -k 5 --transA T --lda 4", "ldb=4 is below the 5 elements"},
         {"hipblaslt-bench -m 8 -n 4 -k 5 --batch_count 2 --stride_d 31", "makes results of the batch overlap"},
         {"hipblaslt-bench --beta x", "--beta x is no number"},
-        {"hipblaslt-bench --activation_type clamp", "activation clamp has no counterpart"},
+        {"hipblaslt-bench --activation_type clamp --activation_arg1 x", "--activation_arg1 x is no number"},
+        {"hipblaslt-bench --activation_type exp", "activation exp has no counterpart"},
+        {"hipblaslt-bench --beta 1 --scaleC 1", "--scaleC 1 beside --beta has no counterpart"},
         {"hipblaslt-bench --scaleA 3", "scale mode 3 has no counterpart"},
         {"hipblaslt-bench --compute_type xf32_r", "--compute_type xf32_r has no counterpart"},
         {"hipblaslt-bench --grouped_gemm", "\"--grouped_gemm\" has no counterpart"},
@@ -254,6 +302,13 @@ static void tunable_op_lines_are_read(void **state) {
     static const line lines[] = {
         {"GemmTunableOp_BFloat16_TN,tn_1024_512_64_ld_64_64_1024,Gemm_Hipblaslt_1234,0.0123", "gemm bf16 rcr b1 m512 n1024 k64"},
         {"GemmTunableOp_float_NN,nn_3_4_5,Default,0.5", "gemm fp32 rrr b1 m4 n3 k5"},
+        {"GemmTunableOp_tf32_NN,nn_3_4_5,Default,0.5", "gemm fp32 rrr b1 m4 n3 k5 fpmath=tf32"},
+        {"ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_64_12288_2048_ld_2048_2048_64_rw_1_bias_None",
+         "gemm fp8 rcr b1 m12288 n64 k2048 out=bf16 epilogue=scale_channel:fp32+scale_row:fp32"},
+        {"ScaledGemmTunableOp_Float8_e5m2_Float8_e5m2_Half_TN,tn_64_32_16_ld_16_16_64_rw_0_bias_Half",
+         "gemm bf8 rcr b1 m32 n64 k16 epilogue=scale:fp32+scale:fp32+bias:fp16"},
+        {"ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_float_TN,tn_64_32_16",
+         "gemm fp8 rcr b1 m32 n64 k16 out=fp32 epilogue=scale:fp32+scale:fp32"},
         {"GemmAndBiasTunableOp_Half_TN,tn_768_1024_3072_ld_3072_3072_768", "gemm fp16 rcr b1 m1024 n768 k3072 epilogue=bias:fp16"},
         {"GemmTunableOp_Half_TN,tn_16_8_4_ld_4_4_32,Default,1", "gemm fp16 rcr b1 m8 n16 k4 ldc32"},
         {"GemmStridedBatchedTunableOp_float_NT,nt_64_128_32_B_96_ld_64_128_64,Gemm_Rocblas_7,0.01", "gemm fp32 crr b96 m128 n64 k32"},
@@ -261,7 +316,11 @@ static void tunable_op_lines_are_read(void **state) {
     read_all(lines, sizeof lines / sizeof *lines);
     static const line refused[] = {
         {"Validator,PT_VERSION,2.6.0", "a Validator says which versions the results hold for and is no problem"},
-        {"ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_16_16_16,Default,1", "has no counterpart here"},
+        {"ScaledGemmTunableOp_Float8_e4m3fn_Float8_e5m2_BFloat16_TN,tn_16_16_16,Default,1", "A and B are of one type here"},
+        {"ScaledGemmTunableOp_Float8_e4m3fn_BFloat16_TN,tn_16_16_16,Default,1", "has no counterpart here"},
+        {"ScaledGemmTunableOp_Float8_e4m3fnuz_Float8_e4m3fnuz_BFloat16_TN,tn_16_16_16,Default,1", "has no counterpart here"},
+        {"ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_16_16_16_rw_2,Default,1", "does not read like"},
+        {"ScaledGemmTunableOp_Float8_e4m3fn_Float8_e4m3fn_BFloat16_TN,tn_16_16_16_bias_Double,Default,1", "does not read like"},
         {"GemmTunableOp_double_TN,tn_16_16_16,Default,1", "has no counterpart here"},
         {"GemmTunableOp_Half_TX,tn_16_16_16,Default,1", "has no counterpart here"},
         {"GemmTunableOp_Half_TN,tn_16_16,Default,1", "\"tn_16_16\" does not read like"},
@@ -334,9 +393,9 @@ static void benchdnn_lines_that_mean_something_else_are_refused(void **state) {
         {"--dt= ic1ih1oc1kh1", "names no type"},
         {"--dt=f32:f32 ic1ih1oc1kh1", "two types"},
         {"--dt=s32 ic1ih1oc1kh1", "int32 is a type of results only"},
-        {"--dt=bf16:f32:f32 ic1ih1oc1kh1", "makes the weights fp32 and the other input bf16"},
-        {"--dir=BWD_D --dt=u8:s8:s32 ic1ih1oc1kh1", "--dt=u8:s8:s32"},
-        {"--dt=s8:u8:s32 ic1ih1oc1kh1", "--dt=s8:u8:s32"},
+        {"--dt=bf16:f32:f32 ic1ih1oc1kh1", "make the weights fp32 and the other input bf16"},
+        {"--dir=BWD_D --dt=u8:s8:s32 ic1ih1oc1kh1", "types u8:s8:s32"},
+        {"--dt=s8:u8:s32 ic1ih1oc1kh1", "types s8:u8:s32"},
         {"--mb=x ic1ih1oc1kh1", "--mb=x"},
         {"--stag=axb --dtag=abx ic1ih1oc1kh1", "give --stag and --dtag both"},
         {"--stag=aBx16b ic1ih1oc1kh1", "--stag=aBx16b"},

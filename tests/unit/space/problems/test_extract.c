@@ -73,7 +73,7 @@ static void a_problem_is_found_wherever_it_stands_in_a_line(void **state) {
         {"0:PASSED __REPRO: --matmul 4x6:6x5", "|gemm fp32 rrr b1 m4 n5 k6\n"},
         {"perf,cpu,brgemm:avx2,,--mode=P --matmul --dt=f16 4x6:6x5,0.1", "|gemm fp16 rrr b1 m4 n5 k6\n"},
         {"[0] 17 hipblaslt-bench -m 5 -n 4 -k 6 --transB T -r bf16_r", "|gemm bf16 crr b1 m4 n5 k6\n"},
-        {"   17 hipblaslt-bench -m 5 -n 4 -k 6", "*17|gemm fp32 rrr b1 m4 n5 k6\n"},
+        {"   17 hipblaslt-bench -m 5 -n 4 -k 6", "*17|gemm fp16 rrr b1 m4 n5 k6\n"},
         {"hipblaslt-benchmark -m 5 -n 4 -k 6", ""},
         {"GemmTunableOp_Half_TN,tn_5_4_6_ld_6_6_5,Gemm_Rocblas_3,0.01", "|gemm fp16 rcr b1 m4 n5 k6\n"},
         {"GemmTunableOp_double_TN,tn_5_4_6,Default,0.01", ""},
@@ -130,6 +130,23 @@ static void options_of_a_batch_hold_until_they_change(void **state) {
     assert_int_equal(count.problems, 10);
     assert_int_equal(count.options, 9);
     assert_int_equal(count.skipped, 2); /* the file that is not followed, the ruler */
+    kw_text_drop(&found);
+}
+
+static void lists_of_types_and_attributes_are_taken_apart(void **state) {
+    (void)state;
+    kw_text found = {0};
+    kw_extract_count count =
+        extract(&found, "--reset --cfg=f32,bf16bf16f32\n--attr-post-ops=relu, \\\n     sum:0.5\n--bia_dt=f32\n--bia_mask=2,3  8x7:7x9\n");
+    assert_string_equal(kw_text_string(&found), "|gemm fp32 rrr b1 m8 n9 k7 epilogue=bias:fp32+relu\n"
+                                                "|gemm bf16 rrr b1 m8 n9 k7 out=fp32 epilogue=bias:fp32+relu\n"
+                                                "|gemm fp32 rrr b1 m8 n9 k7 epilogue=bias:fp32+add:fp32:0.5\n"
+                                                "|gemm bf16 rrr b1 m8 n9 k7 out=fp32 epilogue=bias:fp32+add:fp32:0.5\n"
+                                                "|gemm fp32 rrr b1 m8 n9 k7 epilogue=add:fp32+relu\n"
+                                                "|gemm bf16 rrr b1 m8 n9 k7 out=fp32 epilogue=add:fp32+relu\n"
+                                                "|gemm fp32 rrr b1 m8 n9 k7 epilogue=add:fp32+add:fp32:0.5\n"
+                                                "|gemm bf16 rrr b1 m8 n9 k7 out=fp32 epilogue=add:fp32+add:fp32:0.5\n");
+    assert_int_equal(count.problems, 8);
     kw_text_drop(&found);
 }
 
@@ -212,11 +229,9 @@ static void the_visitor_may_stop_and_a_missing_file_is_named(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_problem_is_found_wherever_it_stands_in_a_line),
-        cmocka_unit_test(options_of_a_batch_hold_until_they_change),
-        cmocka_unit_test(every_line_is_counted_once),
-        cmocka_unit_test(a_refusal_is_told_with_line_and_reason),
-        cmocka_unit_test(hostile_text_costs_time_in_proportion),
+        cmocka_unit_test(a_problem_is_found_wherever_it_stands_in_a_line),  cmocka_unit_test(options_of_a_batch_hold_until_they_change),
+        cmocka_unit_test(lists_of_types_and_attributes_are_taken_apart),    cmocka_unit_test(every_line_is_counted_once),
+        cmocka_unit_test(a_refusal_is_told_with_line_and_reason),           cmocka_unit_test(hostile_text_costs_time_in_proportion),
         cmocka_unit_test(the_visitor_may_stop_and_a_missing_file_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
