@@ -38,7 +38,7 @@ end
 -- tile_h, tile_w, vecs, edge; as many widths as rows may have, for what a tile has more than its row is lost
 local direct = {
     avx512 = {
-        { 1, 14, 2, "skip" }, { 1, 7, 2, "skip" }, { 2, 7, 2, "skip" }, { 1, 9, 3, "pad" },
+        { 1, 14, 2, "skip" }, { 1, 7, 2, "skip" }, { 2, 7, 2, "skip" }, { 1, 9, 3, "skip" },
         { 1, 8, 1, "skip" }, { 1, 10, 1, "skip" }, { 1, 16, 1, "skip" }, { 1, 5, 2, "skip" }, { 1, 6, 2, "skip" }, { 1, 9, 2, "skip" },
         { 1, 10, 2, "skip" }, { 1, 4, 3, "skip" }, { 1, 5, 3, "skip" }, { 1, 6, 3, "skip" }, { 1, 7, 3, "skip" }, { 1, 3, 4, "skip" },
         { 1, 4, 4, "skip" }, { 1, 5, 4, "skip" }, { 1, 6, 4, "skip" }, { 2, 4, 3, "skip" }, { 1, 8, 2, "skip" }, { 1, 8, 3, "skip" },
@@ -51,7 +51,7 @@ local direct = {
     },
     avx2 = {
         { 1, 3, 3, "skip" }, { 1, 4, 2, "skip" }, { 1, 8, 1, "skip" }, { 1, 10, 1, "skip" },
-        { 1, 6, 2, "skip" }, { 1, 6, 2, "pad" }, { 1, 4, 3, "pad" }, { 1, 5, 2, "pad" }, { 1, 7, 1, "skip" }, { 1, 13, 1, "skip" },
+        { 1, 6, 2, "skip" }, { 1, 6, 2, "pad" }, { 1, 4, 3, "skip" }, { 1, 5, 2, "skip" }, { 1, 7, 1, "skip" }, { 1, 13, 1, "skip" },
         { 1, 14, 1, "skip" }, { 2, 7, 1, "skip" }, { 2, 1, 4, "skip" }, { 3, 1, 3, "skip" }, { 4, 1, 3, "skip" }, { 5, 1, 2, "skip" },
         { 2, 2, 3, "skip" }, { 3, 2, 2, "skip" }, { 4, 2, 1, "skip" }, { 5, 2, 1, "skip" },
     },

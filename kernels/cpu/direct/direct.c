@@ -16,8 +16,7 @@
  * convolution the copy then has a plane for each place of a row and of a column modulo the stride (plane_bytes()): a tap reads one of them,
  * in which its pixels are neighbours.
  *
- * Where each pixel is read once at most, no padding is read and elements are what the tile reads or signed bytes, there is no copy
- * (in_place()).
+ * Where no padding is read, elements are what the tile reads or signed bytes and pixels lie well, there is no copy (in_place()).
  *
  * Loops over the three axes keep the text short, which is what its compile time depends on. */
 #include "cpu/direct/args.h"
@@ -25,7 +24,7 @@
 #include "kw_config.h"
 
 /* A text that can read the tensor where it lies. */
-#define KW_IN_PLACE (!KW_BACKWARD && !KW_TILE_OWN && KW_TILE_ROWS == 1 && KW_MATH != 3)
+#define KW_IN_PLACE (!KW_TILE_OWN && KW_MATH != 3)
 #define KW_TILE_FAR (!KW_TILE_OWN)
 #include "cpu/lib/tile.h"
 #if KW_TILE_SKIP && !KW_HEADED

@@ -27,10 +27,11 @@
 #define KW_TILE_SUMS 0
 #define KW_TILE_OWN 0
 #define KW_EACH_PIXEL(DO) DO(0, 0, p0, 0) DO(1, 1, p0, s1)
-#define KW_TILE_GROUP 2
+#define KW_TILE_GROUP 1
 #define KW_FIRST_COLUMN 0x1u
-#define KW_GROUP_0(DO) DO(0, 0, p0, 0) DO(1, 1, p0, s1)
-#define KW_EACH_GROUP(DO) DO(0x3u, KW_GROUP_0)
+#define KW_GROUP_0(DO) DO(0, 0, p0, 0)
+#define KW_GROUP_1(DO) DO(1, 1, p0, s1)
+#define KW_EACH_GROUP(DO) DO(0x1u, KW_GROUP_0) DO(0x2u, KW_GROUP_1)
 #define KW_EACH_BASE(DO) DO(p0, 0, 0)
 #define KW_EACH_VECTOR(DO, pixel) DO(pixel, 0)
 #endif

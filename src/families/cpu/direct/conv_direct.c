@@ -65,7 +65,7 @@ enum { LANES_UNDER_WAY = 64 };
 
 static edge edge_of(const kw_tile_work *work, const kw_tile *tile) {
     skip how = !tile->skip ? SKIP_NOTHING : work->head ? SKIP_TILES : SKIP_PIXELS;
-    return (edge){how, kw_tile_group(work->block), kw_ceil_div(LANES_UNDER_WAY, work->block * tile->rows)};
+    return (edge){how, kw_tile_group(tile, work->block), kw_ceil_div(LANES_UNDER_WAY, work->block * tile->rows)};
 }
 
 /* Pixels of a tile that a tap takes, of which so many read no padding. */
@@ -242,17 +242,23 @@ static int64_t whole_lines(int64_t bytes) {
     return 3 * lines <= 4 * bytes ? lines : bytes;
 }
 
-/* Whether tiles read the tensor where it lies: each pixel at most once, so that a copy costs more than it saves, nothing outside the image
- * but whole rows, or what edge=skip leaves out; the last steps of runs are whole, behind which the tensor may end, and columns that are
- * merged are neighbours. */
+/* Whether tiles read the tensor where it lies: elements are what the tile reads, the last steps of runs are whole, behind which the tensor may
+ * end, and nothing outside the image is read: edge=skip leaves it out, or it is none but whole rows. By edge=skip the tensor is read so wherever
+ * its pixels lie as the copy's would: what a copy costs is more than what tiles wait for. Others do where each pixel is read once at most, and
+ * columns that are merged are neighbours. */
 static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const cut *c, int64_t elements) {
     const kw_conv_dims *d = &problem->conv;
-    bool once = d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
+    if (work->amx || direct->tile.own || (size_t)work->word != kw_dtype_size(problem->dtype) || elements % work->pair != 0) {
+        return false;
+    }
+    bool once = problem->op == KW_CONV_FWD && d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
+    bool leaves_out = direct->tile.skip && !work->head && kw_tile_group(&direct->tile, work->block) == 1;
+    bool as_copied = d->g == 1 && c->pixel == elements * work->word;
     bool inside = d->pad[2] == 0 && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
-    bool leaves_out = direct->tile.skip && !work->head && kw_tile_group(work->block) == 1;
-    bool as_it_lies = (size_t)work->word == kw_dtype_size(problem->dtype);
-    return problem->op == KW_CONV_FWD && !work->amx && as_it_lies && !direct->tile.own && direct->tile.rows == 1 && once &&
-           (leaves_out || (inside && c->width.pixels >= direct->tile.cols)) && elements % work->pair == 0 && (d->g == 1 || !direct->merge);
+    if (leaves_out) {
+        return once || as_copied;
+    }
+    return once && inside && direct->tile.rows == 1 && c->width.pixels >= direct->tile.cols && (d->g == 1 || !direct->merge);
 }
 
 /* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. Merged columns of a
@@ -278,7 +284,7 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
     flow.flow = true;
     c.in_place = reads_in_place(direct, work, problem, &c, facts->elements);
     if (c.in_place) {
-        c.pixel = problem->conv.c * work->word;
+        c.pixel = (problem->op == KW_CONV_FWD ? problem->conv.c : problem->conv.k) * work->word;
     }
     cut_blocks(&c, direct, problem, target, facts);
     bool strided = c.height.step > 1 || c.width.step > 1;

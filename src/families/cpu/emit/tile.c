@@ -73,9 +73,12 @@ static void emit_pixel(kw_text *text, const kw_tile *tile, int row, int col) {
                  distances[col % PIXELS_OF_A_BASE]);
 }
 
-int32_t kw_tile_group(int64_t block) {
-    enum { LANES_OF_A_GROUP = 32 };
-    return block < LANES_OF_A_GROUP ? (int32_t)(LANES_OF_A_GROUP / block) : 1;
+/* Of 16 lanes a product takes as long as a test, of 8 half as long. Tall tiles are for images that are mostly edge, where each test counts;
+ * others are for rows whose inner tiles test nothing, and with a test for each pixel read the tensor where it lies. */
+int32_t kw_tile_group(const kw_tile *tile, int64_t block) {
+    enum { LANES = 8, OF_A_ROW = 2, OF_TALL = 4 };
+    int64_t vecs = tile->rows == 1 ? OF_A_ROW : OF_TALL;
+    return block / tile->vecs > LANES || tile->vecs >= vecs ? 1 : (int32_t)(vecs / tile->vecs);
 }
 
 /* The pixels of each row by groups. */
@@ -109,7 +112,7 @@ static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *con
         emit_pixel(text, tile, m / tile->cols, m % tile->cols);
     }
     if (tile->skip) {
-        emit_groups(text, tile, kw_tile_group((int64_t)tile->vecs * kw_config_isa(config)->lanes));
+        emit_groups(text, tile, kw_tile_group(tile, (int64_t)tile->vecs * kw_config_isa(config)->lanes));
     }
     kw_text_add(text, "\n#define KW_EACH_BASE(DO)");
     for (int b = 0; b < tile->rows * bases_of_row(tile); b++) {

@@ -24,7 +24,7 @@ extern const kw_rule kw_run_fits_rules[];
 /* Appends the #defines that kernels/cpu/lib/register_tile.h is made of. */
 void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config);
 /* Pixels that edge=skip leaves out together, of a tile of so many output channels: a test for each would take as long as its products. */
-int32_t kw_tile_group(int64_t block);
+int32_t kw_tile_group(const kw_tile *tile, int64_t block);
 /* Of math=amx what goes over registers alone, KW_EACH_SUM and KW_CHUNK of kernels/cpu/lib/amx_tile.h: tile->cols rows by tile->vecs. */
 void kw_tile_emit_chunk(kw_text *text, const kw_tile *tile);
 /* Whether the registers of math=amx hold such a tile. */
