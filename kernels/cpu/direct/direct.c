@@ -59,6 +59,9 @@ KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it")
 #define KW_JOINS (KW_MATH == 3 && !KW_MERGE)
 static kw_i64 joined(const kw_kernel_args *a) { return KW_JOINS ? a->params.join : 1; }
 static kw_i64 groups_of(const kw_kernel_args *a) { return a->groups / joined(a); }
+/* Of vectors, so many narrow groups have one copy, so that lines of memory which several groups share are read and written once. */
+#define KW_TOGETHER (KW_MATH != 3 && !KW_MERGE && !KW_TILE_OWN)
+static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params.join : 1; }
 
 static kw_i64 walks_of(const kw_kernel_args *a, int axis) { return KW_BACKWARD ? kw_walks_backward(a, axis) : 1; }
 
@@ -94,9 +97,9 @@ static kw_i64 blocks_of(const kw_kernel_args *a) { return (void)a, 1; }
 static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return (void)a, share * KW_LANES; }
 static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return a->groups * DST_CHANNELS(a) - share * KW_LANES; }
 #else
-static kw_i64 shares_of(const kw_kernel_args *a) { return groups_of(a); }
+static kw_i64 shares_of(const kw_kernel_args *a) { return ceil_div(groups_of(a), together(a)); }
 static kw_i64 blocks_of(const kw_kernel_args *a) { return ceil_div(DST_CHANNELS(a), KW_BLOCK); }
-static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return share * DST_CHANNELS(a); }
+static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return share * together(a) * DST_CHANNELS(a); }
 static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return (void)share, DST_CHANNELS(a); }
 #endif
 
@@ -174,6 +177,11 @@ static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
     return good;
 }
 
+/* Groups that have the block's copy in common. */
+static kw_i64 groups_of_unit(const kw_kernel_args *a, const block *b) {
+    return KW_TOGETHER ? kw_min(together(a), groups_of(a) - b->share * together(a)) : 1;
+}
+
 #include "cpu/direct/direct_pack.h"
 
 #if KW_WIDER
@@ -229,11 +237,14 @@ static void copy_pixel(const reader *r, const char *from, char *to, const char *
     kw_own_copy(to, r, from, 0, r->channels, KW_OWN_VALUES, end);
 #endif
 }
-static kw_i64 first_group(const reader *r) { return r->first; }
 #else
-typedef kw_i64 reader;
-static reader reader_of(const kw_kernel_args *a, const block *b) { return (void)a, b->share; }
-static kw_i64 first_group(const reader *r) { return *r; }
+/* The first group of a unit, and the channels of all, which lie side by side. */
+typedef struct reader {
+    kw_i64 first, channels;
+} reader;
+static reader reader_of(const kw_kernel_args *a, const block *b) {
+    return (reader){b->share * together(a), groups_of_unit(a, b) * SRC_CHANNELS(a)};
+}
 #endif
 
 /* Where copied row y and column x begin, counted from the first ones. */
@@ -255,11 +266,11 @@ static unsigned long long places_read(const kw_walk *w) {
 static kw_i64 place_of(const kw_walk *w, kw_i64 position) { return ((position - w->src_start) % w->src_step + w->src_step) % w->src_step; }
 
 /* Copies the columns low..high-1 that are read. */
-static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 low, kw_i64 high, const char *from, char *to) {
+static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 channels, kw_i64 low, kw_i64 high, const char *from, char *to) {
     unsigned long long places = places_read(w);
     kw_i64 pixel = a->params.pixel, pitch = SRC_CHANNELS(a) * groups_of(a) * KW_BYTES, place = place_of(w, low);
     for (; low < high; low++, to += pixel, from += pitch, place = place + 1 == w->src_step ? 0 : place + 1) {
-        if (places >> (place & 63) & 1) kw_copy(to, from, SRC_CHANNELS(a), pixel);
+        if (places >> (place & 63) & 1) kw_copy(to, from, channels, pixel);
     }
 }
 
@@ -280,7 +291,7 @@ static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, cons
 }
 
 static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
-    kw_i64 channels = SRC_CHANNELS(a), pitch = channels * groups_of(a) * KW_BYTES, pixel = a->params.pixel;
+    kw_i64 channels = r->channels, pitch = SRC_CHANNELS(a) * groups_of(a) * KW_BYTES, pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
     if (KW_READS_PADDING) {
         kw_pad(a, to, (low - x->low) * pixel);
@@ -295,7 +306,6 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
         copy_pixel(r, from, to, end);
     return;
 #endif
-    (void)r;
 #if KW_WIDER
     if (pixel != channels * KW_BYTES) {
         copy_wider(to, pixel, from, pitch, channels * KW_BYTES, high - low);
@@ -304,7 +314,7 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
 #endif
     /* Merged columns may be read behind the filter; of narrow pixels a row in one go is sooner copied than a part of it. */
     if (!KW_MERGE && x->walk.src_step > x->walk.taps && channels * KW_BYTES >= KW_LINE) {
-        copy_places(a, &x->walk, low, high, from, to);
+        copy_places(a, &x->walk, channels, low, high, from, to);
         return;
     }
     if (groups_of(a) == 1 && pixel == channels * KW_WORD) { /* the whole row in one go */
@@ -339,9 +349,9 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
             int inside = row >= 0 && row < size[1];
             if (!(places >> (place_of(&y->walk, row) & 63) & 1)) continue;
             if (in_planes(a)) {
-                copy_in_planes(a, x, inside ? SRC(a) + (line * groups_of(a) + first_group(&r)) * channels * KW_BYTES : 0, at);
+                copy_in_planes(a, x, inside ? SRC(a) + (line * groups_of(a) + r.first) * channels * KW_BYTES : 0, at);
             } else if (inside) {
-                copy_row(a, x, &r, SRC(a) + (line * groups_of(a) + first_group(&r)) * channels * KW_BYTES, at);
+                copy_row(a, x, &r, SRC(a) + (line * groups_of(a) + r.first) * channels * KW_BYTES, at);
             } else if (KW_READS_PADDING) {
                 kw_pad(a, at, (x->high - x->low) * a->params.pixel);
             }
@@ -427,7 +437,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const kw_i64 *size = DST_SIZE(a);
     kw_i64 channels = results_from(a, b->share), blocks = blocks_of(a), pitch = DST_CHANNELS(a) * groups_of(a) * KW_OUT_BYTES;
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
-    kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a);
+    kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a), groups = groups_of_unit(a, b);
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory, .far = p->far};
     job.steps = KW_TILE_ODD ? steps / KW_PAIR : kw_run_steps(steps);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
@@ -447,7 +457,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     if (in_place(a) && of_height) {
         const kw_i64 *in = SRC_SIZE(a);
         const char *end = SRC(a) + a->n * in[0] * p->slice;
-        src = SRC(a) + b->n * in[0] * p->slice + b->share * SRC_CHANNELS(a) * KW_BYTES + y->walk.src_start * p->row +
+        src = SRC(a) + b->n * in[0] * p->slice + b->share * together(a) * SRC_CHANNELS(a) * KW_BYTES + y->walk.src_start * p->row +
               x->walk.src_start * p->pixel;
         if (KW_READS_PADDING) limit = end - (KW_TILE_COLS - 1) * job.src_pixel - 4 * job.steps;
     }
@@ -472,31 +482,36 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
             clip_runs(&job, a, &y->walk, r, r, runs, of_height);
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
-            for (kw_i64 c = x->at, end = x->at + x->count; c < end; c += job.cols) {
+            for (kw_i64 g = 0; g < groups; g++) {
+                kw_i64 result = g * DST_CHANNELS(a) + k * KW_BLOCK;
+                char *row = dst + r * job.out_row + result * KW_OUT_BYTES;
+                job.w = a->packed + ((b->share * together(a) + g) * blocks + k) * block_bytes(a);
+                for (kw_i64 c = x->at, end = x->at + x->count; c < end; c += job.cols) {
 #if KW_ZERO_RESULTS
-                if (!job.run_count || c < inside[0] || c >= inside[1]) {
-                    job.cols = (job.run_count ? next_border(c, end, inside) : end) - c;
-                    store_zeros(&job, dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES, job.cols);
-                    continue;
-                }
+                    if (!job.run_count || c < inside[0] || c >= inside[1]) {
+                        job.cols = (job.run_count ? next_border(c, end, inside) : end) - c;
+                        store_zeros(&job, row + c * job.out_pixel, job.cols);
+                        continue;
+                    }
 #endif
-                kw_i64 count = tile_columns(c, end, inside);
-                job.cols = count, job.lead = 0;
-                job.src = src + r * job.src_row + c * job.src_pixel;
-                if (limit && job.run_count && job.src + job.runs[job.run_count - 1].src > limit) {
-                    job.cols = KW_TILE_COLS, job.lead = KW_TILE_COLS - count;
-                    job.src -= job.lead * job.src_pixel;
-                }
-                c -= job.lead;
+                    kw_i64 count = tile_columns(c, end, inside);
+                    job.cols = count, job.lead = 0;
+                    job.src = src + g * SRC_CHANNELS(a) * KW_WORD + r * job.src_row + c * job.src_pixel;
+                    if (limit && job.run_count && job.src + job.runs[job.run_count - 1].src > limit) {
+                        job.cols = KW_TILE_COLS, job.lead = KW_TILE_COLS - count;
+                        job.src -= job.lead * job.src_pixel;
+                    }
+                    c -= job.lead;
 #if KW_TILE_SKIP
-                job.col = c * x->walk.src_step;
-                job.row = r * y->walk.src_step;
+                    job.col = c * x->walk.src_step;
+                    job.row = r * y->walk.src_step;
 #endif
-                job.out = dst + r * job.out_row + c * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
-                job.at = kw_place_moved(
-                    kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
-                    k * KW_BLOCK, c, r);
-                kw_tile(&job);
+                    job.out = row + c * job.out_pixel;
+                    job.at = kw_place_moved(kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step,
+                                                           y->walk.out_step * size[2]),
+                                            result, c, r);
+                    kw_tile(&job);
+                }
             }
         }
     }

@@ -312,6 +312,21 @@ static int64_t joined_groups(const kw_tile_work *work, int64_t groups, int64_t s
     return best;
 }
 
+/* Of vectors, how many narrow groups have one copy: lines of memory that several groups share are read and written once. Each thread has
+ * units enough. */
+static int64_t groups_together(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target) {
+    enum { BYTES = 512 };
+    const kw_conv_dims *d = &problem->conv;
+    int64_t src = (problem->op == KW_CONV_FWD ? d->c : d->k) / d->g, count = kw_min(d->g, BYTES / (src * work->word));
+    if (work->amx || direct->tile.own || direct->merge || src % work->pair) {
+        return 1;
+    }
+    while (count > 1 && target->units > 1 && d->n * kw_ceil_div(d->g, count) < KW_TEAM_UNITS * target->units) {
+        count--;
+    }
+    return count > 1 ? kw_ceil_div(d->g, kw_ceil_div(d->g, count)) : 1;
+}
+
 /* Runs of a slice: their weights take three quarters of the first-level cache. 0: all do; or less than two, which gain less by that than their
  * sums cost that come and go; and where sums begin by what all runs' weights say. */
 static int64_t slice_of_runs(const kw_tile_work *work, int64_t runs, int64_t run_bytes, const kw_target *target) {
@@ -332,20 +347,22 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     }
     int64_t join = direct->merge ? 1 : joined_groups(&work, d->g, src, dst);
     src *= join, dst *= join, shares /= join;
+    int64_t groups = shares, together = groups_together(direct, &work, problem, target);
+    shares = kw_ceil_div(shares, together);
     if (direct->merge && work.amx) {
         src = kw_tile_wider(&work, src, d->filter[2]);
     }
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_tile_steps(&work, elements),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
-    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, steps, shares, blocks});
+    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, together * steps, shares, blocks});
     int64_t cells = cells_of(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
 
     launch->stages = 2;
-    launch->stage[0] = (kw_stage){.units = shares * blocks, .packs = true};
+    launch->stage[0] = (kw_stage){.units = groups * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
-    launch->packed_bytes = shares * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
+    launch->packed_bytes = groups * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
     int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
     int64_t run_bytes = work.head + steps * KW_TILE_STEP_BYTES(work.block), slice = slice_of_runs(&work, runs, run_bytes, target);
     int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs) + (slice ? KW_DIRECT_BAND * spill : 0);
@@ -359,19 +376,19 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         .slice = c.in_place ? c.height.source * c.width.source * c.pixel : slice_bytes(&c, tile),
         .copy_at = c.in_place ? 0 : copy_at,
         .flow = c.flow ? (int)row_pixels(&c) : 0,
-        .join = (short)join,
+        .join = (short)(join * together),
         .slice_runs = (short)slice,
     };
 
     double tap_pixels = (double)c.depth.products * summed_pairs(&c, &work, tile) / (double)(direct->merge ? d->filter[2] : 1);
-    double products = (double)(d->n * shares * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
+    double products = (double)(d->n * groups * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
     /* A tile register takes as long however few of its steps there are. */
     double filled = work.amx ? (double)(KW_AMX_CHUNKS(steps) * KW_AMX_ROWS) / (double)steps : 1;
     launch->multiply_adds = products * filled * (double)work.instructions;
     launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
     if (tile->skip) {
         double visits = (double)(tile->rows == 1 ? c.height.products : c.height.visits) * (double)c.width.visits;
-        launch->loads = (double)(d->n * shares * blocks * steps) * (double)c.depth.products *
+        launch->loads = (double)(d->n * groups * blocks * steps) * (double)c.depth.products *
                         (summed_pairs(&c, &work, tile) + visits * (double)tile->vecs);
     }
     double copies = (double)(units / (c.height.walks * c.width.walks) * kw_tile_sharers(units, parts, target->units));
