@@ -89,9 +89,9 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
     (void)results;
     kw_vf zero __attribute__((unused)) = (float)kw_zero_of_x(j->a) - (kw_vf){0};
     kw_i64 *from_here = j->narrow, *to_here = from_here + j->windows * KW_ENTRY;
-    char *pixels = (char *)(to_here + KW_PIXELS), *at = pixels;
+    char *pixels = (char *)(((kw_u64)(to_here + KW_PIXELS) + KW_VECTOR - 1) / KW_VECTOR * KW_VECTOR), *at = pixels;
     int copies = 0;
-    for (kw_i64 w = 0; w < j->windows; w++)
+    for (kw_i64 w = 0; j->at_end && w < j->windows; w++)
         copies |= kw_reaches(from + w * KW_ENTRY + 1, KW_SOURCES, src, end);
     for (kw_i64 i = 0; copies && i < j->windows * KW_ENTRY; i++) {
         from_here[i] = from[i];
@@ -151,6 +151,14 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
     }
 }
 
+/* Whether a vector of a row of tiles may reach beyond the source: of the last image, and of a plane its last rows. */
+static int row_is_at_end(const kw_job *j, kw_i64 image, const char *row_src) {
+    const kw_kernel_args *a = j->a;
+    kw_i64 rows = (a->filter[1] + KW_TILE_H) * a->dilation[1] + KW_TILE_H * a->stride[1] + a->pad[1] + 1;
+    if (image + 1 < a->n && j->from_image >= KW_VECTOR) return 0;
+    return j->from_plane < j->from_image || row_src + rows * j->from_row + KW_VECTOR > kw_src_tensor(a) + a->n * j->from_image;
+}
+
 /* A unit: a block of channels, an image, a plane of the result, a residue of rows, some rows and columns of tiles. */
 static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, kw_i64 part, kw_i64 row, kw_i64 col) {
     const kw_kernel_args *a = j->a;
@@ -174,6 +182,7 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
             char *row_dst = dst + r * j->height.to_tile * j->to_row;
             kw_fill_padding(j->from, j->from_padding, j->from_padding_count, j->zeros, row_src);
             kw_fill_padding(j->to, j->to_padding, j->to_padding_count, j->scratch, row_dst);
+            j->at_end = row_is_at_end(j, image, row_src);
             run_row(j, b, tiles, row_src, row_dst);
         }
     }

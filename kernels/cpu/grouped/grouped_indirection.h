@@ -118,7 +118,7 @@ typedef struct kw_job {
 #if KW_REACH
     kw_group_lanes *lanes; /* of forward and backward data: of each vector of the block */
 #endif
-    int at_end; /* of the weight gradient: a vector of the tiles' pixels may reach beyond a tensor */
+    int at_end; /* a vector of the tiles' pixels may reach beyond a tensor */
 } kw_job;
 
 static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
