@@ -6,6 +6,7 @@ local default = {
 
 -- Each value of each axis.
 local tested = { { 2, 4 }, { 3, 3 }, { 1, 8 }, { 4, 2 }, { 5, 2 }, { 6, 1 }, { 2, 5 }, { 1, 6 } }
+local tested_int8 = { { 3, 3 }, { 1, 8 }, { 6, 1 } }
 
 local function listed(c, list)
     for _, tile in ipairs(list) do
@@ -19,7 +20,7 @@ end
 return {
     family = "gemm.dot",
     ops = { "gemm" },
-    dtypes = { "fp32", "bf16", "fp16" },
+    dtypes = { "fp32", "bf16", "fp16", "int8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
@@ -44,7 +45,7 @@ return {
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c, default[c.isa])
         end,
         tests = function(c, arch)
-            return listed(c, tested)
+            return listed(c, c.dtype == "int8" and tested_int8 or tested)
         end,
     },
 }

@@ -20,7 +20,7 @@
 #define KW_LANES_ARE_PIXELS (KW_CHANNELS_FIRST && KW_STORAGE != 3 && KW_MATH != 3)
 #include "kw_config.h"
 
-#define KW_TILE_HALF KW_DP
+#define KW_TILE_TWICE KW_DP
 #define KW_TILE_PASSES 1
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
@@ -64,6 +64,9 @@ static product product_of(const kw_kernel_args *a) {
     return p;
 }
 
+/* Whether the last element of a depth is multiplied together with the one before it, for it is half a pair (KW_TILE_TWICE). */
+static int meets_twice(const product *p) { return KW_TILE_TWICE && p->depth > 1 && p->depth % 2; }
+
 /* Packed order: batch, block of columns, depth. */
 static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
     product p = product_of(a);
@@ -71,7 +74,11 @@ static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 first = unit % blocks * KW_BLOCK;
         const char *from = p.b + (unit / blocks * p.b_batch + first * p.b_column) * KW_BYTES;
-        kw_pack_run(a->packed + unit * bytes, from, p.depth, p.b_deep, p.columns - first, p.b_column);
+        char *to = a->packed + unit * bytes;
+        kw_pack_run(to, from, p.depth, p.b_deep, p.columns - first, p.b_column);
+        if (!meets_twice(&p)) continue;
+        for (char *end = to + bytes, *last = end - KW_STEP_BYTES; last < end; last += KW_VECTOR)
+            kw_put(last, (kw_vf)((kw_vu)kw_load(last) << 16));
     }
 }
 
@@ -190,7 +197,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
             kw_i64 tiles = h->direct == h->first || h->direct == h->last ? even_tiles(h->last - h->first) : 0;
             for (kw_i64 row = h->first; row < h->last; row += job.cols, job.spill += spill, tiles--) {
                 int direct = row < h->direct;
-                job.odd = KW_TILE_HALF && direct && p->depth % 2;
+                job.odd = meets_twice(p);
                 job.steps = kw_min(slice, h->step_end - step) - job.odd;
                 job.src_pixel = direct ? p->a_row : a->params.pitch;
                 job.src = direct ? rows + row * p->a_row + 4 * step : copy + (row - h->direct) * a->params.pitch + 4 * (step - h->step);

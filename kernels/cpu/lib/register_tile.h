@@ -18,8 +18,9 @@
  *                  has. What is left out is not read either
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
  *   KW_TILE_FEWER  of a text that defines it 1: a tile that lacks its last column, or more, does not sum that one
- *   KW_TILE_HALF   of a text that has one run and defines it 1: a run may end with half a pair (job->odd), which is multiplied when the sums
- *                  are in spill. Of long runs that costs little, and KW_TILE_ODD compiles as much again
+ *   KW_TILE_TWICE  of a text that has one run and defines it 1: the last element of a run of odd length (job->odd) is multiplied together with
+ *                  the one before it, whose weight is zero there: the loop goes one step more, from half a step back. What it meets twice is a
+ *                  term of the same sums, so an infinity makes NaN of no other result
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_FAR    of a text that defines it 1: weights are asked for job->far bytes ahead
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
@@ -40,6 +41,7 @@
 #define KW_DECLARE_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_DECLARE, pixel)
 #define KW_DECLARE_BASE(base, row, first) const char *base = job->src + run->src + (row)*job->src_row + (first)*s1;
 #define KW_ADVANCE_BASE(base, row, first) base += KW_TILE_OWN ? KW_VECTOR : 4;
+#define KW_HALF_BACK(base, row, first) base -= 2;
 
 #define KW_LOAD_WEIGHTS(pixel, v)                                                                                                          \
     kw_vf w##v = kw_load(w + (v)*KW_VECTOR);                                                                                               \
@@ -139,22 +141,6 @@
         KW_EACH_VECTOR(KW_STORE_LEFT, pixel)                                                                                               \
     }
 
-#if KW_TILE_HALF
-/* The half pair behind a run, of the sums in spill. */
-static __attribute__((noinline)) void kw_tile_half(const kw_tile_job *job) {
-    const char *w = job->w + job->steps * KW_STEP_BYTES, *src = job->src + job->steps * 4;
-    char *sums = job->spill;
-    for (kw_i64 col = 0; col < job->cols; col++, src += job->src_pixel) {
-        kw_vf x = kw_spread_half(src);
-        for (kw_i64 v = 0; v < KW_TILE_VECS; v++, sums += KW_VECTOR)
-            kw_put(sums, kw_dp(kw_load(sums), x, kw_load(w + v * KW_VECTOR)));
-    }
-}
-#define KW_HALF_LEFT(job) (job)->odd
-#else
-#define KW_HALF_LEFT(job) 0
-#endif
-
 #if KW_TILE_SKIP
 #define KW_OUTSIDE(job, run) !kw_pixels_inside(job, run)
 #else
@@ -190,6 +176,10 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         KW_EACH_BASE(KW_DECLARE_BASE)
         kw_i64 i = job->steps;
         kw_vf x;
+#if KW_TILE_TWICE
+        kw_i64 odd = job->odd;
+    steps:
+#endif
 #if KW_TILE_SKIP
         kw_u32 inside = kw_pixels_inside(job, run);
         if (!inside) continue;
@@ -241,9 +231,16 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
             KW_STEP(KW_MULTIPLY_PIXEL)
         } while (--i);
 #endif
+#if KW_TILE_TWICE
+        if (odd) {
+            KW_EACH_BASE(KW_HALF_BACK)
+            i = 1, odd = 0;
+            goto steps;
+        }
+#endif
     }
 #if !KW_TILE_SUMS
-    if (!KW_EPILOGUE_LONG && kw_tile_whole(job) && !KW_HALF_LEFT(job) && KW_STORES_HELD(job)) {
+    if (!KW_EPILOGUE_LONG && kw_tile_whole(job) && KW_STORES_HELD(job)) {
         char *out = job->out;
 #if KW_EPILOGUE
         kw_tables tables = kw_tables_of();
@@ -253,7 +250,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         return;
     }
 #if KW_LANES == 16 && !KW_EPILOGUE
-    if (job->rows >= KW_ROWS_LEAST && job->cols >= KW_COLS_LEAST && !KW_LEAD(job) && !KW_HALF_LEFT(job)) {
+    if (job->rows >= KW_ROWS_LEAST && job->cols >= KW_COLS_LEAST && !KW_LEAD(job)) {
         char *out = job->out;
         KW_EACH_VECTOR(KW_LEFT, 0)
         KW_EACH_PIXEL(KW_STORE_PIXEL_LANES)
@@ -262,9 +259,6 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
 #endif
 #endif
     KW_EACH_PIXEL(KW_SPILL_PIXEL)
-#if KW_TILE_HALF
-    if (job->odd) kw_tile_half(job);
-#endif
 #if !KW_TILE_SUMS
     kw_tile_part(job);
 #endif

@@ -20,9 +20,11 @@ static int64_t step_of(const kw_config *config) {
     return (int64_t)kw_config_isa(config)->lanes * kw_config_multiply(config)->pair;
 }
 
+/* Of int8 by dot products sums of columns, too, and ones. */
 static bool dot_tile_in_registers(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
-    return axis[TILE_M] * axis[TILE_N] + axis[TILE_M] + 1 <= kw_config_isa(c->config)->registers;
+    bool sums = c->config->dtype == KW_INT8 && axis[KW_AXIS_MATH] == KW_MATH_DP;
+    return axis[TILE_M] * axis[TILE_N] + axis[TILE_M] + 1 + (sums ? axis[TILE_N] + 1 : 0) <= kw_config_isa(c->config)->registers;
 }
 
 /* A single row, or column, whose elements are the matrix's lines lies along the depth too. */
@@ -55,6 +57,11 @@ static const kw_rule fits_rules[] = {
     {0},
 };
 
+/* Multiply-adds that each vector of a factor takes besides those of its products: widened, raised, summed by columns. */
+static double extra_products(const kw_config *config) {
+    return config->dtype == KW_INT8 ? 0.5 : kw_widening_products(config);
+}
+
 static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     const kw_gemm_dims *d = &problem->gemm;
     int64_t rows = config->axis[TILE_M], columns = config->axis[TILE_N], size = (int64_t)kw_dtype_size(problem->dtype);
@@ -68,7 +75,7 @@ static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, 
     double tiles = (double)d->batch * (double)across * (double)down, lanes = (double)kw_config_isa(config)->lanes;
     /* Adding up the lanes of a sum takes about as many instructions as there are lanes. */
     launch->multiply_adds = tiles * (double)(rows * columns) * ((double)steps + lanes);
-    launch->multiply_adds += tiles * (double)(rows + columns) * (double)steps * kw_widening_products(config);
+    launch->multiply_adds += tiles * (double)(rows + columns) * (double)steps * extra_products(config);
     launch->loads = tiles * ((double)(rows + columns) * (double)steps + (double)(rows * columns));
     launch->rereads[0] = (kw_cache_reuse){
         .bytes = (double)(d->batch * (across - 1)) * (double)(d->m * d->k * size),
@@ -103,9 +110,11 @@ const kw_family kw_family_gemm_dot = {
     .summary = "matrix product of few rows or columns by dot products; B is read where it lies, along the depth",
     .kind = KW_KIND_CPU,
     .fuses = true,
+    .quantized = true,
+    .zero_w = true,
     .pitched = true,
     .ops = 1u << KW_GEMM,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_gemm_rules, fits_rules}},

@@ -90,11 +90,9 @@ static cut cut_depth(const kw_product *p, const kw_config *config, const kw_targ
     return best;
 }
 
-/* Whether rows that end with half a bf16 pair are read where they are, and the half multiplied by itself (KW_TILE_HALF). All vectors of columns
- * take time for that, a copy once: as much as so many elements of it. */
-static bool multiplies_half(const kw_config *config, const kw_product *p, int64_t vectors) {
-    enum { COPIED_IN_THE_TIME = 40 };
-    return config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16 && p->depth > 1 && vectors * COPIED_IN_THE_TIME < p->depth;
+/* Whether rows that end with half a bf16 pair are read where they are all the same (KW_TILE_TWICE). */
+static bool meets_twice(const kw_config *config, const kw_product *p) {
+    return config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16 && p->depth > 1;
 }
 
 /* Rows with those of tiles that are not whole: where rows can be shared out to tiles that lack one at most, none are summed for nothing. */
@@ -110,7 +108,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
     bool reads_beyond = config->dtype == KW_INT8 && !work.converts && !work.amx; /* KW_READS_BEYOND of the kernel */
     p.copies = p.copies || work.converts || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
-               (p.depth != steps * work.pair && !reads_beyond && !multiplies_half(config, &p, blocks * tile.vecs));
+               (p.depth != steps * work.pair && !reads_beyond && !meets_twice(config, &p));
     int64_t cache = copies_pass_once(&p, &work, blocks) ? target->l1 : target->l2;
     cut c = cut_depth(&p, config, target, &work, steps, blocks, cache);
     int64_t rows = c.rows, pitch = c.pitch, chunks = kw_ceil_div(p.rows, rows);
