@@ -291,59 +291,7 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
 #endif
 
 #if KW_STORES_FIRST
-/* Channels first: where a lane's run of pixels lies in an image's first channel, and how far it is to the next one. Runs are as wide as
- * channels begin at, neighbours from lane to lane. */
-typedef struct kw_first_run {
-    char *to;
-    kw_i64 line;
-    int at, run, ok; /* at: of the piece's 64 pixels */
-} kw_first_run;
-
-KW_DEVICE kw_first_run kw_first_run_of(int pixels) {
-    kw_first_run f;
-    f.line = (kw_i64)pixels * 2;
-    f.run = (pixels | 8) & -(pixels | 8);
-    f.at = kw_thread() * f.run % KW_PIECE;
-    return f;
-}
-
-KW_DEVICE void kw_first_store(const char *piece, const kw_first_run *f, kw_i64 channel, int channels, const int run) {
-    const int lanes = KW_PIECE / run, step = KW_GROUP_THREADS / lanes;
-    int row = kw_thread() % KW_GROUP_THREADS / lanes;
-    char *to = f->to + (channel + row) * f->line;
-    channels = f->ok ? kw_min(channels, KW_PIECE) : 0;
-    KW_ROLLED
-    for (; row < channels; row += step) {
-        kw_u32 w[4];
-        kw_load_run(w, piece + kw_piece_at(row, f->at / 8) + f->at % 8 * 2, run * 2);
-        kw_store_run(to, w, run * 2);
-        to += step * f->line;
-    }
-}
-
-/* A piece whose rows are channels, from `channel` on, of which there are so many. */
-KW_DEVICE void kw_piece_store_first(const char *piece, const kw_first_run *f, kw_i64 channel, int channels) {
-    if (f->run == 8)
-        kw_first_store(piece, f, channel, channels, 8);
-    else if (f->run == 4)
-        kw_first_store(piece, f, channel, channels, 4);
-    else if (f->run == 2)
-        kw_first_store(piece, f, channel, channels, 2);
-    else
-        kw_first_store(piece, f, channel, channels, 1);
-}
-
-/* Of a piece whose pixels begin at a row of the tile. */
-KW_DEVICE kw_first_run kw_first_start(const kw_gpu_args *a, const kw_work *work, int first_row) {
-    const kw_i64 *extent = KW_OP == KW_OP_CONV_FWD ? a->out : a->in;
-    int positions = (int)(extent[0] * extent[1] * extent[2]);
-    kw_first_run f = kw_first_run_of(positions);
-    int pixel = work->row + first_row + f.at, image = pixel / positions;
-    kw_i64 channels = a->groups * (KW_OP == KW_OP_CONV_FWD ? a->k : a->c);
-    f.ok = image < (int)a->n;
-    f.to = kw_result(a) + (image * (channels - 1) * positions + pixel) * 2;
-    return f;
-}
+#include "gpu/pipeline/overlap_first.h"
 #endif
 
 /* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
