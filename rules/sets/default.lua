@@ -62,9 +62,11 @@ local direct_narrower = {
 }
 local first_narrower = { { 6, 2 }, { 4, 3 }, { 14, 1 }, { 10, 1 } }
 local rows_narrower = { { 6, 2 }, { 4, 3 }, { 5, 2 }, { 12, 1 }, { 10, 1 }, { 8, 1 } }
--- tile_w or tile_m, vecs; for tiles of AMX, beside the list of the machine's best vectors. One vector is for groups of few results.
+-- tile_w or tile_m, vecs; for tiles of AMX, beside the list of the machine's best vectors. One vector is for groups of few results, three are for first
+-- layers of 96 channels.
 local amx = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 } }
 local amx_direct = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 }, { 32, 1 } }
+local amx_first = { { 32, 2 }, { 16, 4 }, { 16, 3 }, { 16, 2 }, { 64, 1 } }
 -- tile_w, vecs
 local first = {
     avx512 = { { 14, 2 }, { 7, 2 }, { 8, 2 }, { 8, 3 }, { 6, 4 }, { 12, 2 }, { 16, 1 }, { 28, 1 } },
@@ -234,7 +236,7 @@ return {
         end,
         ["conv.direct_1st"] = function(c, arch)
             if c.math == "amx" then
-                return c.band == 0 and among(amx, { c.tile_w, c.vecs })
+                return c.band == 0 and among(amx_first, { c.tile_w, c.vecs })
             end
             local tiles = preferred(c, arch) and first[c.isa] or narrower(c, arch) and first_narrower or {}
             return c.band == 0 and among(tiles, { c.tile_w, c.vecs })

@@ -475,7 +475,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
         job.at = kw_place_moved(
             kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
             k * KW_BLOCK, x->at, y->at);
-        if (p->slice_runs) job.spill = memory + KW_DIRECT_BAND_AT(KW_SPILL_BYTES, block_bytes(a) / run_bytes(a));
+        if (p->slice_runs || p->slice_chunks) job.spill = memory + KW_DIRECT_BAND_AT(KW_SPILL_BYTES, block_bytes(a) / run_bytes(a));
         sum_tiles(a, &job, y, x, runs, of_height);
         continue;
 #endif

@@ -1,8 +1,9 @@
 /* direct_amx.h: part of direct.c for math=amx: a block's pixels and one block of result channels, tile by tile.
  *
  * Tiles end with rows, or go on in the next one (params.flow). Where the weights of all runs are more than the first-level cache keeps, tiles
- * would have them from the second-level one each time, which is slower than registers multiply. Then params.slice_runs of them meet a band of
- * tiles before the next ones do, and the band's sums wait in thread memory. */
+ * would have them from the second-level one each time, which is slower than registers multiply. Then a slice of them meets a band of tiles
+ * before the next one does, and the band's sums wait in thread memory: params.slice_chunks chunks of every run, so that a tile has the
+ * pixels that its taps have in common from the first-level cache, or params.slice_runs runs. */
 
 /* Where a tile's pixels begin: by row and column, or counted by copied pixels. */
 static void place_tile(kw_tile_job *job, const kw_kernel_args *a, const kw_tile_job *block, const side *cols, kw_i64 pixels,
@@ -39,16 +40,20 @@ static void sum_tiles(const kw_kernel_args *a, const kw_tile_job *block, const s
                       kw_i64 of_height) {
     kw_i64 pitch = flows(a) ? a->params.flow : cols->count, pixels = (rows->count - 1) * pitch + cols->count;
     kw_i64 across = ceil_div(cols->count, KW_TILE_COLS), tiles = flows(a) ? ceil_div(pixels, KW_TILE_COLS) : rows->count * across;
-    kw_i64 all = kw_max(rows->walk.taps * of_height, 1), slice = a->params.slice_runs, band = slice ? KW_DIRECT_BAND : 1;
+    kw_i64 all = kw_max(rows->walk.taps * of_height, 1), slice = a->params.slice_runs ? a->params.slice_runs : all;
+    kw_i64 steps = a->params.slice_chunks ? a->params.slice_chunks * KW_AMX_CHUNK(block->steps) : block->steps;
+    kw_i64 of_runs = ceil_div(all, slice), slices = of_runs * ceil_div(block->steps, steps), band = slices > 1 ? KW_DIRECT_BAND : 1;
     kw_tile_job job = *block;
     job.rows = 1;
-    if (!slice) slice = all;
     for (kw_i64 first = 0; first < tiles; first += band) {
-        for (kw_i64 from = 0; from < all; from += slice) {
-            int last = from + slice >= all;
-            job.more = from > 0, job.rest = flows(a) || !last;
+        for (kw_i64 s = 0; s < slices; s++) {
+            kw_i64 from = s % of_runs * slice, step = s / of_runs * steps;
+            int last = s == slices - 1;
+            job.more = s > 0, job.rest = flows(a) || !last;
+            job.steps = kw_min(steps, block->steps - step), job.w = block->w + step * KW_STEP_BYTES;
             for (kw_i64 t = first; t < kw_min(first + band, tiles); t++) {
                 place_tile(&job, a, block, cols, pixels, t);
+                job.src += 4 * step;
                 kw_i64 row = flows(a) ? t * KW_TILE_COLS / pitch : t / across;
                 kw_i64 row_last = flows(a) ? (t * KW_TILE_COLS + job.cols - 1) / pitch : row;
                 clip_runs(&job, a, &rows->walk, rows->at + row, rows->at + row_last, runs, of_height);

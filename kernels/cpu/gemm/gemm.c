@@ -6,7 +6,8 @@
  * 12, 12 and 12.
  *
  * A unit is one batch, a chunk of tiles along the rows, and part of the columns. Within a unit, a block of packed weights meets all of
- * the chunk's tiles before the next one. Tiles of AMX read both factors so fast that a block deeper than the first-level cache is met in
+ * the chunk's tiles before the next one; of AMX params.together blocks do, whose weights stay in the first-level cache with a tile of rows.
+ * Tiles of AMX read both factors so fast that a block deeper than the first-level cache is met in
  * slices of its depth; their sums wait in thread memory. Where rows of the whole depth are so long that few of them fit the second-level
  * cache, and packed weights would come again for each few, a chunk is of more rows and of a part of the depth at a time (params.deep): then the
  * sums of all its blocks wait.
@@ -187,10 +188,10 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
 #if KW_X_ZERO
     job.times = kw_head_times(a);
 #endif
-    for (kw_i64 k = h->k; k < h->k_end; k++) {
-        job.channels = p->columns - k * KW_BLOCK;
+    kw_i64 together = KW_MATH == 3 ? a->params.together : 1;
+    job.keep = together > 1;
+    for (kw_i64 k = h->k; k < h->k_end; k += together) {
         for (kw_i64 step = h->step; step < h->step_end; step += slice) {
-            job.w = a->packed + (h->batch * blocks + k) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
             job.more = step > 0, job.rest = kw_min(step + slice, h->step_end) < steps;
             job.spill = memory + (k - h->k) * block_spill;
             if (slice < steps) expect_weights(a, p, h, k, step, &job);
@@ -202,12 +203,16 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 job.src_pixel = direct ? p->a_row : a->params.pitch;
                 job.src = direct ? rows + row * p->a_row + 4 * step : copy + (row - h->direct) * a->params.pitch + 4 * (step - h->step);
                 job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
-                job.out = p->c + h->batch * p->c_batch + row * p->c_row + k * KW_BLOCK * KW_OUT_BYTES;
-                job.at = kw_place_at(a, p->c, (KW_POINTWISE || KW_ROW_GROUPS ? h->batch * p->columns : 0) + k * KW_BLOCK,
-                                     (KW_POINTWISE || KW_ROW_GROUPS ? 0 : h->batch * p->rows) + row);
-                job.at = kw_place_steps(job.at, 1, 0);
                 job.cols = tiles > 0 ? (h->last - row + tiles - 1) / tiles : kw_min(KW_TILE_COLS, h->last - row);
-                kw_tile(&job);
+                for (kw_i64 b = k; b < kw_min(k + together, h->k_end); b++) {
+                    job.w = a->packed + (h->batch * blocks + b) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
+                    job.channels = p->columns - b * KW_BLOCK;
+                    job.out = p->c + h->batch * p->c_batch + row * p->c_row + b * KW_BLOCK * KW_OUT_BYTES;
+                    job.at = kw_place_at(a, p->c, (KW_POINTWISE || KW_ROW_GROUPS ? h->batch * p->columns : 0) + b * KW_BLOCK,
+                                         (KW_POINTWISE || KW_ROW_GROUPS ? 0 : h->batch * p->rows) + row);
+                    job.at = kw_place_steps(job.at, 1, 0);
+                    kw_tile(&job);
+                }
                 job.next += job.next_lines * KW_AMX_CHUNKS(job.steps) * KW_LINE;
             }
         }

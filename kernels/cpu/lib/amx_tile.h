@@ -16,11 +16,11 @@ static void kw_tiles_end(void) { KW_AMX_END(); }
 
 #define KW_AMX_CLEAR(pixels, v, t) KW_AMX_ZERO(t)
 #define KW_AMX_RELOAD(pixels, v, t) KW_AMX_LOAD(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
-/* KW_TILE_PASSES: no other tile reads these pixels before weights that should stay in the first-level cache are done with. */
-#if KW_TILE_PASSES
-#define KW_AMX_SOURCE(pixels, t) KW_AMX_PASS(t, src + (pixels)*KW_AMX_ROWS * step, step)
-#else
 #define KW_AMX_SOURCE(pixels, t) KW_AMX_LOAD(t, src + (pixels)*KW_AMX_ROWS * step, step)
+#define KW_AMX_PASSING(pixels, t) KW_AMX_PASS(t, src + (pixels)*KW_AMX_ROWS * step, step)
+/* KW_TILE_PASSES: pixels that are not kept no other tile reads before weights that should stay in the first-level cache are done with. */
+#ifndef KW_TILE_PASSES
+#define KW_TILE_PASSES 0
 #endif
 #define KW_AMX_WEIGHTS(v, t) KW_AMX_LOAD(t, w + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_SPILL(pixels, v, t) KW_AMX_STORE(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
@@ -55,7 +55,7 @@ KW_INLINE const char *kw_amx_fetch_weights(const kw_tile_job *job, const char *f
     return from;
 }
 
-#define KW_AMX_SUM_RUNS(EACH_SUM, CHUNK)                                                                                                   \
+#define KW_AMX_SUM_RUNS(EACH_SUM, CHUNK, SOURCE)                                                                                           \
     if (job->more || KW_X_ZERO) {                                                                                                          \
         EACH_SUM(KW_AMX_RELOAD)                                                                                                            \
     } else {                                                                                                                               \
@@ -64,7 +64,7 @@ KW_INLINE const char *kw_amx_fetch_weights(const kw_tile_job *job, const char *f
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {                                                   \
         const char *src = job->src + run->src, *w = job->w + run->w + KW_HEAD_BYTES, *ahead = job->ahead;                                  \
         for (kw_i64 i = chunks; i; i--, src += 4 * chunk, w += chunk * KW_STEP_BYTES, ahead += 4 * chunk) {                                \
-            CHUNK(KW_AMX_SOURCE, KW_AMX_WEIGHTS, KW_AMX_DOT)                                                                               \
+            CHUNK(SOURCE, KW_AMX_WEIGHTS, KW_AMX_DOT)                                                                                      \
             next = kw_amx_fetch_weights(job, next);                                                                                        \
             kw_amx_fetch_ahead(ahead, step);                                                                                               \
             results = kw_amx_expect_results(job, results, results_a_chunk);                                                                \
@@ -95,13 +95,17 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
     kw_i64 results_a_chunk = kw_amx_results_a_chunk(job, chunks);
 #if KW_AMX_PART
     if (job->cols <= KW_AMX_ROWS) {
-        KW_AMX_SUM_RUNS(KW_EACH_PART_SUM, KW_PART_CHUNK)
+        KW_AMX_SUM_RUNS(KW_EACH_PART_SUM, KW_PART_CHUNK, KW_AMX_SOURCE)
         KW_EACH_PART_SUM(KW_AMX_SPILL)
         if (!job->rest) kw_tile_part(job);
         return;
     }
 #endif
-    KW_AMX_SUM_RUNS(KW_EACH_SUM, KW_CHUNK)
+    if (KW_TILE_PASSES && !job->keep) {
+        KW_AMX_SUM_RUNS(KW_EACH_SUM, KW_CHUNK, KW_AMX_PASSING)
+    } else {
+        KW_AMX_SUM_RUNS(KW_EACH_SUM, KW_CHUNK, KW_AMX_SOURCE)
+    }
     if (job->rest) {
         KW_EACH_SUM(KW_AMX_SPILL)
         return;

@@ -54,6 +54,7 @@ typedef struct kw_tile_job {
 #if KW_X_ZERO
     int times; /* that the sums in front of runs are taken */
 #endif
+    int keep;         /* math=amx: the pixels are read again soon */
     const char *next; /* math=amx: weights that come next, of which next_lines are asked for with each chunk */
     kw_i64 next_lines;
     int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */

@@ -29,6 +29,7 @@ typedef struct fault {
     bool strided;                          /* a convolution of stride 2, whose copy has planes */
     bool first;                            /* a convolution of few channels, to which others of zeros are added */
     bool slices;                           /* a convolution of so many channels that a band of tiles meets some runs before the next ones */
+    bool chunks;                           /* of so many that it meets parts of runs */
 } fault;
 
 static const fault faults[] = {
@@ -42,6 +43,7 @@ static const fault faults[] = {
      .text = "KW_AMX_ROWS * step, step)",
      .other = "KW_AMX_ROWS * step, step - 4)"},
     {.what = "the second 16 pixels are the first again", .file = TILE, .text = "src + (pixels)*KW_AMX_ROWS * step", .other = "src"},
+    {.what = "all blocks that meet a tile of rows are the first one", .file = PRODUCT, .text = "blocks + b)", .other = "blocks + k)"},
     {.what = "sums of the slices before are forgotten", .file = TILE, .text = "if (job->more || ", .other = "if (", .deep = true},
     {.what = "a slice's weights are the first one's again", .file = PRODUCT, .text = "+ step * KW_STEP_BYTES;", .other = ";", .deep = true},
     {.what = "not a number behind a copied row",
@@ -91,6 +93,17 @@ static const fault faults[] = {
      .text = "block->spill + (t - first) * KW_SPILL_BYTES",
      .other = "block->spill",
      .slices = true},
+    {.what = "none: slices of parts of a convolution's runs", .file = SIZES, .text = "sizes", .other = "shapes", .chunks = true},
+    {.what = "each slice has the first one's pixels",
+     .file = CONVOLUTION_TILES,
+     .text = "job.src += 4 * step;",
+     .other = "",
+     .chunks = true},
+    {.what = "each slice has the first one's weights",
+     .file = CONVOLUTION_TILES,
+     .text = "block->w + step * KW_STEP_BYTES",
+     .other = "block->w",
+     .chunks = true},
     {.what = "none: planes of a strided convolution", .file = SIZES, .text = "sizes", .other = "shapes", .strided = true},
     {.what = "columns of all places in one plane", .file = CONVOLUTION, .text = " + x % step[2])", .other = ")", .strided = true},
     {.what = "a plane's rows as far apart as the image's",
@@ -222,7 +235,7 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
     const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
     const char *first = "conv.direct_1st conv_fwd %s isa=avx512 math=amx tile_w=32 vecs=2 band=0";
-    bool direct = f->flow || f->joins || f->strided || f->slices;
+    bool direct = f->flow || f->joins || f->strided || f->slices || f->chunks;
     snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
@@ -237,6 +250,8 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
     } else if (f->slices) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c119 k40 i20x20 f3x3 p1x1", dtype);
+    } else if (f->chunks) {
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc c%d k40 i9x20 f1x3 p0x1", dtype, !strcmp(dtype, "int8") ? 500 : 250);
     } else if (f->first) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c5 k40 i19x19 f3x3 p1x1", dtype);
     } else if (f->gradient) {

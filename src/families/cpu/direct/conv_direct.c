@@ -191,6 +191,7 @@ static void narrow(cut *c, const kw_tile *tile, int64_t budget) {
 /* What the cut of a problem depends on, besides its axes. */
 typedef struct cut_facts {
     int64_t src, elements, steps, shares, blocks;
+    bool sliced; /* runs are cut */
 } cut_facts;
 
 /* Blocks without their rows. */
@@ -261,6 +262,14 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
     return once && inside && direct->tile.rows == 1 && c->width.pixels >= direct->tile.cols && (d->g == 1 || !direct->merge);
 }
 
+/* Bytes from one copied pixel to the next, of which a tile's next one is step further. Where a slice has a part of each pixel, an odd number of
+ * lines, so that pixels' parts lie in all sets of a cache. */
+static int64_t pixel_pitch(const kw_tile *tile, const cut_facts *facts, int64_t step) {
+    int64_t bytes = 4 * facts->steps;
+    int64_t pitch = kw_tile_pitch(facts->shares > 1 ? whole_lines(bytes) : bytes, step, tile->cols);
+    return facts->sliced && pitch % (2 * KW_LINE) == 0 ? pitch + KW_LINE : pitch;
+}
+
 /* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. Merged columns of a
  * strided convolution lie in no one plane. */
 static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
@@ -277,8 +286,7 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
         c.pixel = facts->src * work->word;
         c.spare = 4; /* the last step of a row's last pixel may end behind it */
     } else {
-        int64_t bytes = 4 * facts->steps;
-        c.pixel = kw_tile_pitch(facts->shares > 1 ? whole_lines(bytes) : bytes, c.width.step, tile->cols);
+        c.pixel = pixel_pitch(tile, facts, c.width.step);
     }
     cut flow = c;
     flow.flow = true;
@@ -289,7 +297,7 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
     cut_blocks(&c, direct, problem, target, facts);
     bool strided = c.height.step > 1 || c.width.step > 1;
     if (work->amx && (!strided || (problem->op == KW_CONV_FWD && !direct->merge))) {
-        flow.pixel = strided ? kw_tile_pitch(facts->shares > 1 ? whole_lines(4 * facts->steps) : 4 * facts->steps, 1, tile->cols) : c.pixel;
+        flow.pixel = strided ? pixel_pitch(tile, facts, 1) : c.pixel;
         cut_blocks(&flow, direct, problem, target, facts);
         if (20 * summed_pairs(&flow, work, tile) <= 19 * summed_pairs(&c, work, tile)) {
             return flow;
@@ -327,11 +335,43 @@ static int64_t groups_together(const kw_direct *direct, const kw_tile_work *work
     return count > 1 ? kw_ceil_div(d->g, kw_ceil_div(d->g, count)) : 1;
 }
 
-/* Runs of a slice: their weights take three quarters of the first-level cache. 0: all do; or less than two, which gain less by that than their
- * sums cost that come and go; and where sums begin by what all runs' weights say. */
-static int64_t slice_of_runs(const kw_tile_work *work, int64_t runs, int64_t run_bytes, const kw_target *target) {
-    int64_t most = target->l1 * 3 / 4 / run_bytes;
-    return work->amx && !work->head && most > 1 && most < runs && runs <= INT16_MAX ? kw_ceil_div(runs, kw_ceil_div(runs, most)) : 0;
+/* Of tile registers, the part of a block's weights that a band of tiles meets before the next one: chunks of a run, of so many runs. */
+typedef struct weight_slice {
+    int64_t chunks, runs, count;
+} weight_slice;
+
+/* What a tile reads of the copy for so many chunks of all runs: pixels that taps of a filter row have in common are read once, of a strided
+ * convolution those of each plane. */
+static int64_t pixels_of_slice(const kw_direct *direct, const kw_problem *problem, int64_t chunks) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t stride = problem->op == KW_CONV_FWD ? d->stride[2] : 1, planes = direct->merge ? 1 : kw_min(stride, d->filter[2]);
+    return d->filter[0] * d->filter[1] * planes * (direct->tile.cols + (d->filter[2] - 1) / stride) * chunks * KW_LINE;
+}
+
+/* A slice's weights take three quarters of the first-level cache; the fewer slices the better, for sums come and go between two. Parts of all
+ * runs leave a tile the pixels that its taps have in common, if these find room. But a part must be as long as a way of that cache, for runs
+ * may be any multiple of it apart. Else whole runs, two and more: one would gain less than its sums cost. No slices where sums begin by
+ * what all runs' weights say. */
+static weight_slice slice_weights(const kw_tile_work *work, const kw_direct *direct, const kw_problem *problem, int64_t runs, int64_t steps,
+                                  const kw_target *target) {
+    enum { WAY = 4096 };
+    int64_t chunks = KW_AMX_CHUNKS(steps), chunk_bytes = KW_AMX_CHUNK(steps) * KW_TILE_STEP_BYTES(work->block);
+    int64_t room = target->l1 * 3 / 4, whole = room / (chunks * chunk_bytes), part = room / (runs * chunk_bytes);
+    weight_slice all = {chunks, runs, 1}, of_runs = all, of_chunks = all;
+    if (!work->amx || work->head || whole >= runs || runs > INT16_MAX || chunks > INT16_MAX) {
+        return all;
+    }
+    if (whole > 1) {
+        of_runs.count = kw_ceil_div(runs, whole);
+        of_runs.runs = kw_ceil_div(runs, of_runs.count);
+    }
+    if (part * chunk_bytes < WAY) {
+        return of_runs;
+    }
+    of_chunks.count = kw_ceil_div(chunks, part);
+    of_chunks.chunks = kw_ceil_div(chunks, of_chunks.count);
+    bool fits = of_chunks.chunks * runs * chunk_bytes + pixels_of_slice(direct, problem, of_chunks.chunks) <= target->l1 * 17 / 16;
+    return whole <= 1 || (fits && of_chunks.count <= of_runs.count) ? of_chunks : of_runs;
 }
 
 void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
@@ -355,7 +395,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_tile_steps(&work, elements),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
-    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, together * steps, shares, blocks});
+    weight_slice part = slice_weights(&work, direct, problem, runs, steps, target);
+    bool sliced = part.chunks < KW_AMX_CHUNKS(steps);
+    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, together * steps, shares, blocks, sliced});
     int64_t cells = cells_of(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
 
@@ -364,20 +406,20 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->stage[1] = (kw_stage){.units = units * parts};
     launch->packed_bytes = groups * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
     int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
-    int64_t run_bytes = work.head + steps * KW_TILE_STEP_BYTES(work.block), slice = slice_of_runs(&work, runs, run_bytes, target);
-    int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs) + (slice ? KW_DIRECT_BAND * spill : 0);
+    int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs) + (part.count > 1 ? KW_DIRECT_BAND * spill : 0);
     launch->thread_bytes = copy_at + (c.in_place ? 0 : copy_bytes(&c, tile)) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
         .block = {c.rows, c.cols},
         .parts = (int)parts,
-        .far = kw_tile_far(target),
+        .far = (short)kw_tile_far(target),
+        .slice_chunks = (short)(sliced ? part.chunks : 0),
         .pixel = c.pixel,
         .row = c.in_place ? c.width.source * c.pixel : row_bytes(&c),
         .slice = c.in_place ? c.height.source * c.width.source * c.pixel : slice_bytes(&c, tile),
         .copy_at = c.in_place ? 0 : copy_at,
         .flow = c.flow ? (int)row_pixels(&c) : 0,
         .join = (short)(join * together),
-        .slice_runs = (short)slice,
+        .slice_runs = (short)(part.runs < runs ? part.runs : 0),
     };
 
     double tap_pixels = (double)c.depth.products * summed_pairs(&c, &work, tile) / (double)(direct->merge ? d->filter[2] : 1);

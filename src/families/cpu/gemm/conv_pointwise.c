@@ -125,7 +125,7 @@ static void launch_planes(const kw_config *config, const kw_problem *problem, co
     result->thread_bytes = copies_at + panels * panel + 2 * KW_LINE;
     *kw_launch_params(result, kw_gemm_params) = (kw_gemm_params){
         .parts = parts,
-        .far = kw_tile_far(target),
+        .far = (short)kw_tile_far(target),
         .pitch = pitch,
         .chunk_rows = panels,
         .copy_at = copies_at,

@@ -57,6 +57,16 @@ static int64_t slice_steps(const kw_tile_work *work, int64_t steps, const kw_tar
     return kw_ceil_div(chunks, slices) * chunk;
 }
 
+/* Blocks of columns that a tile of rows meets while it is in the first-level cache: as many as their weights, which all tiles meet, and lines of
+ * results leave room for. So rows come once for all of these from the second level, and a row's results are written side by side. */
+static int64_t blocks_together(const kw_tile_work *work, const kw_tile *tile, int64_t steps, int64_t slice, int64_t blocks,
+                               const kw_target *target) {
+    enum { MOST = 16 };
+    int64_t rows = tile->cols * 4 * steps,
+            block = steps * KW_TILE_STEP_BYTES(work->block) + tile->cols * kw_round_up(2 * work->block, KW_LINE);
+    return work->amx && slice >= steps ? kw_max(kw_min((target->l1 * 7 / 8 - rows) / block, kw_min(blocks, MOST)), 1) : 1;
+}
+
 /* How a product's rows and depth are cut: steps of a copied part of the depth, bytes from copied row to row, rows of a unit. */
 typedef struct cut {
     int64_t deep, pitch, rows;
@@ -120,7 +130,8 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
         parts = kw_max(parts, kw_min(blocks, target->units)); /* groups are unequal, parts of the columns are not */
     }
 
-    int64_t slice = slice_steps(&work, c.deep, target), spill = KW_TILE_SPILL_BYTES(tile.cols, work.block);
+    int64_t slice = slice_steps(&work, c.deep, target), together = blocks_together(&work, &tile, steps, slice, blocks, target);
+    int64_t spill = KW_TILE_SPILL_BYTES(tile.cols, work.block);
     spill *= slice < steps ? rows / tile.cols : 1;
     spill *= c.deep < steps ? kw_ceil_div(blocks, parts) : 1;
 
@@ -133,7 +144,8 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
         .chunk_rows = rows,
         .parts = parts,
         .copy = p.copies,
-        .far = kw_tile_far(target),
+        .far = (short)kw_tile_far(target),
+        .together = (short)together,
         .pitch = pitch,
         .a_columns = p.a_columns,
         .b_columns = p.b_columns,
@@ -154,7 +166,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     double passes = (double)(kw_ceil_div(p.rows, tile.cols) - 1);
     launch->rereads[0] = (kw_cache_reuse){
         .bytes = passes * (double)launch->packed_bytes,
-        .between = slice * KW_TILE_STEP_BYTES(work.block) + tile.cols * pitch,
+        .between = together * slice * KW_TILE_STEP_BYTES(work.block) + tile.cols * pitch,
     };
 }
 
