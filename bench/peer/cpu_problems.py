@@ -151,6 +151,8 @@ def gemm_sizes(r, kind):
         return layout, between(r, 64, 8192), between(r, 1, 32), between(r, 64, 4096)
     if kind == "deep":
         return layout, between(r, 8, 256), between(r, 8, 256), between(r, 2048, 65536, 16)
+    if kind == "long rows":
+        return layout, between(r, 64, 4096), between(r, 64, 2048), between(r, 1024, 4096, 16)
     return layout, between(r, 64, 1024), between(r, 64, 1024), between(r, 64, 1024)
 
 
@@ -161,6 +163,7 @@ CONVOLUTIONS = {
 }
 GEMMS = ("product: usual", "product: decode", "product: few rows", "product: few columns", "product: deep")
 CLASSES = tuple(CONVOLUTIONS) + GEMMS
+MORE_CLASSES = ("product: long rows",)  # by name alone
 
 
 def draw_conv(r, kind):

@@ -65,7 +65,7 @@ def table(results):
     for r in results:
         groups.setdefault((r.kind, dtype_of(r.problem), r.problem.split()[0].replace("conv_", "")), []).append(r)
     print("\n| class | type | direction | problems | geometric mean | least | share below 1 | % of roofline |\n|---|---|---|---:|---:|---:|---:|---:|")
-    for (kind, dtype, op), rows in sorted(groups.items(), key=lambda g: (cpu_problems.CLASSES.index(g[0][0]), g[0][1:])):
+    for (kind, dtype, op), rows in sorted(groups.items(), key=lambda g: ((cpu_problems.CLASSES + cpu_problems.MORE_CLASSES).index(g[0][0]), g[0][1:])):
         ratios = [r.theirs / r.ours for r in rows]
         below = 100 * sum(v < 1 for v in ratios) / len(ratios)
         print(f"| {kind} | {dtype} | {op} | {len(rows)} | {mean(ratios):.2f} | {min(ratios):.2f} | {below:.0f} % | "

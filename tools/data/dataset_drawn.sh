@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # dataset_drawn.sh STORE TYPE SEED...: measures set default on problems drawn by class (bench/peer/cpu_problems.py, one of each class and direction a
 # seed), on one thread of one processor, KW_CPU (the last), at a raised priority where that is allowed. STORE is resumed when it is there. With
-# KW_CPU_ARCH=x86-64-v3 the machine is another one. data/x86-64-v4-bf16-drawn.jsonl.gz was made by (data/README.md):
+# KW_CPU_ARCH=x86-64-v3 the machine is another one. KW_CLASSES: the classes, by commas; KW_BUDGET: seconds for all seeds (problems come by chance,
+# so that what there was no time for is of any class). data/x86-64-v4-bf16-drawn.jsonl.gz was made by (data/README.md):
 #     tools/data/dataset_drawn.sh build/drawn.db fp32 7001 7002 7003 7004 7005 7006 7007 7008 7009 7010
 #     tools/data/dataset_drawn.sh build/drawn.db bf16 7101 7102 7103 7104
 #     KW_CPU_ARCH=x86-64-v3 tools/data/dataset_drawn.sh build/drawn.db fp32 7201 7202
@@ -19,12 +20,16 @@ if nice -n -5 true 2>/dev/null; then
 fi
 build/kwright build --set default --filter "c.dtype == '$type'" --quiet >/dev/null # no compiler runs beside a measurement
 mkdir -p build/drawn
+end=$((SECONDS + ${KW_BUDGET:-1000000}))
 for seed in "$@"; do
+    [ $SECONDS -lt $end ] || break
     list=build/drawn/$type-$seed.txt
     PYTHONPATH=bench/peer python3 -c '
 import sys
 import cpu_problems
-drawn = cpu_problems.draw(int(sys.argv[1]), cpu_problems.CLASSES, 1, [sys.argv[2]])
-print("\n".join(dict.fromkeys(text for _, text in drawn)))' "$seed" "$type" >"$list"
-    "${first[@]}" build/kwright sweep --quiet --set default --problems "$list" --threads 1 --batches 9 --device cpu --out "$store"
+classes = sys.argv[3].split(",") if sys.argv[3] else cpu_problems.CLASSES
+drawn = cpu_problems.draw(int(sys.argv[1]), classes, 1, [sys.argv[2]])
+print("\n".join(dict.fromkeys(text for _, text in drawn)))' "$seed" "$type" "${KW_CLASSES:-}" >"$list"
+    "${first[@]}" build/kwright sweep --quiet --set default --problems "$list" --threads 1 --batches 9 --device cpu \
+        --budget $((end - SECONDS))s --out "$store"
 done
