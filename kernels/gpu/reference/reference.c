@@ -4,6 +4,7 @@
 #include "gpu/reference/args.h"
 #define KW_KERNEL_PARAMS kw_reference_gpu_params
 #include "kw_config.h"
+#include "gpu/lib/access.h"
 
 /* x's zero point. */
 KW_DEVICE int reference_zero(const kw_gpu_args *a) {

@@ -448,6 +448,14 @@ static void few_channels_gathered_from_a_patch_are_right(void **state) {
     check_any(NULL, "conv.direct_1st_block", few_channels_rows.rows, few_channels_rows.count);
 }
 
+/* What no other family serves: zero points of both operands, and any other epilogue. */
+static void the_reference_kernel_is_right(void **state) {
+    static const block_row rows[] = {
+        {.ops = "f", .dtype = "int8", .layout = "nhwgc", .axes = "", .more = {"", ""}, .problems = {"n2 g2 c6 k10 i5x4 f3x3 p1x1"}}};
+    (void)state;
+    check_any(NULL, "conv.reference_gpu", rows, 1);
+}
+
 static void tiles_brought_by_bulk_copies_are_right(void **state) {
     (void)state;
     check_rows(bulk, sizeof bulk / sizeof *bulk);
@@ -479,6 +487,7 @@ int main(void) {
         cmocka_unit_test(weights_of_narrow_groups_are_right),
         cmocka_unit_test(one_group_with_its_filter_in_registers_is_right),
         cmocka_unit_test(few_channels_gathered_from_a_patch_are_right),
+        cmocka_unit_test(the_reference_kernel_is_right),
     };
     const char *only = getenv("KW_CHECK_ONLY");
     size_t named = 0;
