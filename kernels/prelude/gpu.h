@@ -122,6 +122,8 @@
 #endif
 
 KW_DEVICE int kw_min(int a, int b) { return a < b ? a : b; }
+/* A division takes some hundred cycles, which count where a block has loaded nothing yet; most strides are 1. */
+KW_DEVICE int kw_over(int value, int by) { return by == 1 ? value : value / by; }
 KW_DEVICE int kw_max(int a, int b) { return a > b ? a : b; }
 KW_DEVICE kw_i64 kw_min64(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
 #define KW_CEIL(a, b) (((a) + (b)-1) / (b))
@@ -253,24 +255,37 @@ KW_DEVICE kw_walk kw_walk_forward(const kw_gpu_args *a, int axis) {
 }
 
 /* Backward data has one walk for each residue of the input position mod stride: walk number phase writes positions phase, phase + stride,
- * ... Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. */
+ * ... Its taps are those for which out = (in + pad - tap dilation) / stride is whole: every (stride / gcd(stride, dilation))th. A division
+ * takes some hundred cycles, before a block loads anything: none where the stride is 1, and few where the dilation is. */
 KW_DEVICE int kw_walks_backward(const kw_gpu_args *a, int axis) { return (int)kw_min64(a->stride[axis], a->in[axis]); }
 
 KW_DEVICE kw_walk kw_walk_backward(const kw_gpu_args *a, int axis, int phase) {
     int s = (int)a->stride[axis], d = (int)a->dilation[axis], f = (int)a->filter[axis], p = (int)a->pad[axis], in = (int)a->in[axis];
-    int g = s, rest = d;
-    while (rest) {
-        int next = g % rest;
-        g = rest;
-        rest = next;
+    kw_walk w = {in, 0, 1, p, 1, f, -d, 0, 1};
+    if (s == 1) return w;
+    int step = s, tap; /* the first tap that serves, if any, is below step */
+    if (d == 1) {
+        tap = (phase + p) % s;
+    } else {
+        int g = s, rest = d;
+        while (rest) {
+            int next = g % rest;
+            g = rest;
+            rest = next;
+        }
+        step = s / g;
+        tap = 0;
+        while (tap < step && (phase + p - tap * d) % s != 0)
+            tap++;
+        w.tap_src_step = -(d / g);
     }
-    int step = s / g, first = kw_min(step, f), tap = 0; /* the first tap that serves, if any, is below first */
-    while (tap < first && (phase + p - tap * d) % s != 0)
-        tap++;
-    kw_walk w = {0, phase, s, 0, 1, 0, -(d / g), tap, step};
     w.pixels = phase < in ? (in - phase + s - 1) / s : 0;
-    w.taps = tap < first ? (f - tap + step - 1) / step : 0;
+    w.out_start = phase;
+    w.out_step = s;
+    w.taps = tap < kw_min(step, f) ? (f - tap + step - 1) / step : 0;
     w.src_start = w.taps ? (phase + p - tap * d) / s : 0; /* exact; may be negative */
+    w.tap_start = tap;
+    w.tap_step = step;
     return w;
 }
 

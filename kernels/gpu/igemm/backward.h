@@ -29,7 +29,7 @@ KW_DEVICE int kw_feed_each(const kw_gpu_args *a, int axis) {
 /* The lowest position of y that pixels meet. */
 KW_DEVICE int kw_feed_low(const kw_gpu_args *a, int axis) {
     int pad = (int)a->pad[axis], reach = (int)((a->filter[axis] - 1) * a->dilation[axis]), stride = (int)a->stride[axis];
-    return KW_MEETS_FROM(pad, reach, stride);
+    return stride == 1 ? pad - reach : KW_MEETS_FROM(pad, reach, stride);
 }
 
 /* Positions of y from one number of them to the next: pixels of a phase, or single ones, meet only those of taps. step: filter taps from
@@ -37,6 +37,8 @@ KW_DEVICE int kw_feed_low(const kw_gpu_args *a, int axis) {
 KW_DEVICE int kw_feed_unit(const kw_gpu_args *a, int axis, int *step) {
     int dilation = (int)a->dilation[axis], common = (int)a->stride[axis], rest = dilation;
     if (KW_SPOTS) return kw_feed_each(a, axis) == 1 ? dilation : 1;
+    *step = 1;
+    if (common == 1) return dilation;
     while (rest) {
         int next = common % rest;
         common = rest;
@@ -46,12 +48,18 @@ KW_DEVICE int kw_feed_unit(const kw_gpu_args *a, int axis, int *step) {
     return dilation / common;
 }
 
-KW_DEVICE int kw_feed_extent(const kw_gpu_args *a, int axis) { return KW_CEIL((int)a->in[axis], kw_feed_each(a, axis)); }
+KW_DEVICE int kw_feed_extent(const kw_gpu_args *a, int axis) {
+    return kw_over((int)a->in[axis] + kw_feed_each(a, axis) - 1, kw_feed_each(a, axis));
+}
 
 /* How many positions pixels of a phase meet, the last tap of those that serve it, and the offset of its position, the first. */
 KW_DEVICE int kw_phase_meets(const kw_gpu_args *a, int axis, int phase, int *first, int *last_tap) {
     int stride = (int)a->stride[axis], tap = (int)a->filter[axis] - 1, step;
     int dilation = (int)a->dilation[axis], at = phase + (int)a->pad[axis] - tap * dilation;
+    if (stride == 1) {
+        *last_tap = tap;
+        return tap + 1;
+    }
     kw_feed_unit(a, axis, &step);
     for (int i = 1; i < step && at % stride != 0; i++) {
         at += dilation;
@@ -65,8 +73,8 @@ KW_DEVICE int kw_phase_meets(const kw_gpu_args *a, int axis, int phase, int *fir
 
 /* The same of a spot, whose positions follow each other from the lowest on. */
 KW_DEVICE int kw_spot_meets(const kw_gpu_args *a, int axis) {
-    int pad = (int)a->pad[axis], reach = (int)((a->filter[axis] - 1) * a->dilation[axis]), each = kw_feed_each(a, axis);
-    return each == 1 ? (int)a->filter[axis] : KW_MEETS_TO(pad, reach, (int)a->stride[axis], each) + 1;
+    int each = kw_feed_each(a, axis);
+    return each == 1 ? (int)a->filter[axis] : kw_over(each - 1 + (int)a->pad[axis], (int)a->stride[axis]) - kw_feed_low(a, axis) + 1;
 }
 
 /* --- what a block knows --- */
@@ -96,13 +104,13 @@ KW_DEVICE int kw_feed_phases(const kw_gpu_args *a) {
 KW_DEVICE void kw_phase_work_out(const kw_gpu_args *a, int number, kw_phase *phase) {
     phase->steps = (int)KW_CEIL(a->k, KW_SLAB_ELEMENTS);
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
-        int phases = KW_PHASES ? kw_walks_backward(a, axis) : 1, first = 0, last_tap = 0;
-        phase->at[axis] = number % phases;
+        int phases = KW_PHASES ? kw_walks_backward(a, axis) : 1, first = 0, last_tap = 0, rest = kw_over(number, phases);
+        phase->at[axis] = number - rest * phases;
         phase->count[axis] = KW_SPOTS ? kw_spot_meets(a, axis) : kw_phase_meets(a, axis, phase->at[axis], &first, &last_tap);
         phase->first[axis] = first;
         phase->last_tap[axis] = last_tap;
         phase->steps *= phase->count[axis];
-        number /= phases;
+        number = rest;
     }
 }
 
@@ -217,21 +225,22 @@ KW_DEVICE int kw_spots_positions(const kw_gpu_args *a) {
 /* Eight depths of a column at a position, numbered columns first. Returns their place: column, position, depth. */
 KW_DEVICE int kw_spots_piece(const kw_gpu_args *a, int number, kw_u32 words[4]) {
     int cols = kw_spots_cols(a), positions = kw_spots_positions(a), each = KW_CEIL((int)a->k, KW_COPY_RUN);
-    int col = number % cols, rest = number / cols, run = rest / positions, position = rest - run * positions;
-    int pixel = col / (int)a->c, at = position, ok = 1, flat = 0, scale = 1;
+    int rest = number / cols, col = number - rest * cols, run = kw_over(rest, positions), position = rest - run * positions;
+    int pixel = col / (int)a->c, channel = col - pixel * (int)a->c, at = position, ok = 1, flat = 0, scale = 1;
     KW_UNROLL
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
         int of = kw_feed_each(a, axis), dilation = (int)a->dilation[axis], stride = (int)a->stride[axis], step,
             count = kw_spot_meets(a, axis);
-        int meets = (kw_feed_low(a, axis) + at % count * kw_feed_unit(a, axis, &step)) * stride;
-        int far = pixel % of + (int)a->pad[axis] - meets, tap = far / dilation; /* from the first tap */
+        int above = kw_over(at, count), outer = kw_over(pixel, of);
+        int meets = (kw_feed_low(a, axis) + (at - above * count) * kw_feed_unit(a, axis, &step)) * stride;
+        int far = pixel - outer * of + (int)a->pad[axis] - meets, tap = kw_over(far, dilation); /* from the first tap */
         ok &= far >= 0 && tap * dilation == far && tap < (int)a->filter[axis];
         flat += tap * scale;
         scale *= (int)a->filter[axis];
-        pixel /= of;
-        at /= count;
+        pixel = outer;
+        at = above;
     }
-    const char *from = a->w + ((kw_i64)run * KW_COPY_RUN * scale + flat) * a->c * KW_BYTES + col % (int)a->c * KW_BYTES;
+    const char *from = a->w + ((kw_i64)run * KW_COPY_RUN * scale + flat) * a->c * KW_BYTES + channel * KW_BYTES;
     KW_UNROLL
     for (int i = 0; i < KW_COPY_RUN; i++) {
         kw_u32 element = 0;
@@ -254,7 +263,7 @@ KW_DEVICE void kw_spot_walk_start(kw_spot_walk *s, const kw_gpu_args *a, int row
     s->of_run = kw_spots_line(a);
     int line = col / s->of_run, lines = KW_NDIM > 1 ? kw_feed_each(a, 1) : 1;
     s->run = col - line * s->of_run;
-    s->pos[0] = KW_NDIM > 2 ? line / lines : 0;
+    s->pos[0] = KW_NDIM > 2 ? kw_over(line, lines) : 0;
     s->pos[1] = line - s->pos[0] * lines;
     KW_UNROLL
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {

@@ -87,22 +87,22 @@ typedef char kw_facts_fit[sizeof(kw_facts) == KW_FACTS_BYTES ? 1 : -1];
 
 /* By the first threads of a block, for all behind the next barrier. */
 KW_DEVICE void kw_facts_work_out(const kw_gpu_args *a, kw_facts *facts) {
-    int taps = kw_border_taps(a), tap = kw_thread(), shift = 0, line = 1;
-    if (kw_thread() == KW_BORDER_TAPS_MAX) {
-        for (int axis = 0; axis < 3; axis++) {
-            int pitch = kw_border_pitch(a, axis), bits = 31;
-            while (1 << (bits - 31) < pitch)
-                bits++;
-            facts->pitch[axis] = pitch;
-            facts->result[axis] = kw_border_result(a, axis);
-            facts->over_pitch[axis] = (kw_u32)((((kw_u64)1 << bits) - 1) / (kw_u32)pitch + 1);
-            facts->bits[axis] = bits;
-        }
+    int taps = kw_border_taps(a), tap = kw_thread(), axis_of = kw_thread() - KW_BORDER_TAPS_MAX, shift = 0, line = 1;
+    if (axis_of >= 0 && axis_of < 3) {
+        int pitch = kw_border_pitch(a, axis_of), bits = 31;
+        while (1 << (bits - 31) < pitch)
+            bits++;
+        facts->pitch[axis_of] = pitch;
+        facts->result[axis_of] = kw_border_result(a, axis_of);
+        facts->over_pitch[axis_of] = (kw_u32)((((kw_u64)1 << bits) - 1) / (kw_u32)pitch + 1);
+        facts->bits[axis_of] = bits;
+    }
+    if (axis_of == KW_WAVE) { /* a thread of another wave: none waits for the other's divisions */
         facts->taps = taps;
         facts->joined = kw_border_joined(a);
         facts->places = kw_border_places(a);
         facts->bytes = kw_border_bytes(a);
-        facts->steps = KW_CEIL(taps, facts->joined);
+        facts->steps = kw_over(taps + facts->joined - 1, facts->joined);
         facts->blocks = kw_feed_blocks(a);
         facts->borders = kw_feed_taps(a) / taps * facts->blocks;
         facts->halved = (KW_DATA ? a->k : a->c) - (facts->blocks - 1) * KW_TILE_K <= KW_TILE_K / 2 ? facts->blocks - 1 : -1;

@@ -405,24 +405,35 @@ KW_DEVICE int kw_product(const int e[3]) {
     return product;
 }
 
-#if KW_DATA
-/* Tiles of rows are numbered phase by phase: finds the phase of one, and leaves the number of the tile in it. */
+#define KW_WALKS (KW_DATA && !KW_PIXEL_ROWS) /* backward data as walks of phases */
+#if KW_WALKS
+/* Tiles of rows are numbered phase by phase: finds the phase of one, and leaves the number of the tile in it. No division for strides of 1, and
+ * one an axis for others: they take some hundred cycles before anything is loaded. */
 KW_DEVICE int kw_view_phase(kw_view *v, const kw_gpu_args *a, int tile_row) {
-    int walks[3], phases, phase[3] = {0, 0, 0};
-    for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
+    int walks[3] = {1, 1, 1}, phase[3] = {0, 0, 0}, whole[3], over[3]; /* a phase has `whole` pixels, the first `over` of them one more */
+    KW_UNROLL
+    for (int axis = KW_FIRST_AXIS; axis < 3; axis++) {
+        int stride = (int)a->stride[axis], in = (int)a->in[axis];
         walks[axis] = kw_walks_backward(a, axis);
-    phases = kw_product(walks);
-    for (int i = 0; i < phases; i++) {
-        kw_digits digits = kw_pixel_digits(walks, i);
-        for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
-            phase[axis] = digits.d[2 - axis];
+        whole[axis] = stride == 1 ? in : in / stride;
+        over[axis] = in - whole[axis] * stride;
+    }
+    for (int left = kw_product(walks); left > 1; left--) {
         int pixels = (int)a->n;
+        KW_UNROLL
         for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
-            pixels *= KW_CEIL((int)a->in[axis] - phase[axis], (int)a->stride[axis]);
-        int tiles = KW_CEIL(pixels, KW_TILE_M);
+            pixels *= whole[axis] + (phase[axis] < over[axis]);
+        int tiles = KW_CEIL(pixels, KW_TILE_M), carry = 1;
         if (tile_row < tiles) break;
         tile_row -= tiles;
+        KW_UNROLL
+        for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
+            phase[axis] += carry;
+            carry = phase[axis] == walks[axis];
+            phase[axis] = carry ? 0 : phase[axis];
+        }
     }
+    KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
         kw_view_walk(v, kw_walk_backward(a, axis, phase[axis]), axis);
     return tile_row;
@@ -463,7 +474,7 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
         v->filter[axis] = (int)a->filter[axis];
         v->image[axis] = (int)(KW_DATA ? a->out[axis] : a->in[axis]);
         v->out_image[axis] = (int)(KW_DATA ? a->in[axis] : a->out[axis]);
-#if !KW_DATA
+#if !KW_WALKS
         kw_view_walk(v, kw_walk_forward(a, axis), axis);
 #endif
     }
@@ -475,7 +486,7 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
     v->channels = (int)(KW_DATA ? k : c);
     v->src_pixel = (kw_off)(a->groups * (KW_DATA ? a->k : a->c));
     v->out_pixel = (kw_off)(a->groups * (KW_DATA ? a->c : a->k));
-#if KW_DATA
+#if KW_WALKS
     tile_row = kw_view_phase(v, a, tile_row);
 #endif
     int pixels = (int)a->n * kw_product(v->pixels), spots = kw_product(v->taps) * v->channels;

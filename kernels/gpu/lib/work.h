@@ -26,10 +26,11 @@
 #endif
 #if !KW_ROW_GROUPS
 KW_DEVICE void kw_tile_start(kw_view *view, const kw_gpu_args *a, int tile) {
-    int cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows, all = rows * cols;
-    int at = tile % all, first = at / (KW_BAND * cols) * KW_BAND, high = kw_min(KW_BAND, rows - first);
+    int cols = (int)a->params.tile_cols, rows = (int)a->params.tile_rows, all = rows * cols, batch = tile < all ? 0 : tile / all;
+    int at = tile - batch * all, first = kw_over(at / KW_BAND, cols) * KW_BAND, high = kw_min(KW_BAND, rows - first);
     at -= first * cols;
-    kw_view_start(view, a, tile / all, first + at % high, at / high);
+    int col = high == KW_BAND ? at / KW_BAND : at / high;
+    kw_view_start(view, a, batch, first + at - col * high, col);
 }
 #endif
 
@@ -67,12 +68,13 @@ KW_DEVICE void kw_tile_run(const kw_view *view, kw_dst dst, int first, int count
 KW_DEVICE void kw_unit_run(const kw_gpu_args *a, int unit, char *lds) {
     kw_view view;
     kw_dst dst;
-    int splits = KW_SPLIT_K == 1 || KW_ROW_GROUPS ? 1 : (int)a->params.splits, tiles = (int)(a->params.units / splits), part = unit / tiles;
+    int splits = KW_SPLIT_K == 1 || KW_ROW_GROUPS ? 1 : (int)a->params.splits, tiles = kw_over((int)a->params.units, splits);
+    int part = unit < tiles ? 0 : unit / tiles;
 #if KW_ROW_GROUPS
     int cols = (int)a->params.tile_cols;
     if (!kw_view_find(&view, a, unit / cols, unit % cols)) return;
 #else
-    kw_tile_start(&view, a, unit % tiles);
+    kw_tile_start(&view, a, unit - part * tiles);
 #endif
     int steps = KW_CEIL(view.depth, KW_TILE_K), each = KW_CEIL(steps, splits), first = kw_min(part * each, steps);
     dst.kind = kw_to_workspace(a) ? KW_TO_SLICE : KW_TO_RESULT;
