@@ -30,14 +30,25 @@ local nvidia_odd = {
     { "128x128x32", "2x4x1", 2, "comp_async" }, { "128x128x32", "2x4x1", 4, "compv4" }, { "64x64x64", "2x2x1", 4, "compv4" },
 }
 
+-- Of 16-bit types and any count of channels, small tiles for images of few pixels, two axes, in one launch where the bulk pipelines take two: tile,
+-- waves, pipeline, by direction; 1x1 filters with stride 1, and any.
+local nvidia_few = {
+    conv_fwd = { { "32x32x32", "2x2x1", "basic_v1", true }, { "32x16x64", "2x1x2", "basic_v1", true }, { "64x16x32", "4x1x1", "mem" } },
+    conv_bwd_data = {
+        { "32x32x32", "2x2x1", "basic_v1", true }, { "64x32x32", "2x2x1", "basic_v1", true }, { "32x16x64", "2x1x2", "mem", true },
+        { "128x16x32", "4x1x1", "basic_v1", true }, { "32x32x32", "2x2x1", "mem" },
+    },
+    conv_bwd_weight = { { "32x32x32", "2x2x1", "mem", true } },
+}
+
 -- Pixels as rows of a product, brought by bulk copies: tile, columns of the instruction that four waves share, tiles in shared memory.
 local bulk = { { "128x256x64", 256, 4 }, { "128x128x64", 128, 6 }, { "128x64x64", 64, 8 } }
 
--- The config in 2 and 3 dimensions, of our own choices also in one; more: how it is pipelined.
+-- The config in 2 and 3 dimensions, of our own choices also in one, or (plane) in two alone; more: how it is pipelined.
 local function add(out, tile, waves, inst, widths, more)
     local m, n, k = numbers(tile)
     local wm, wn, wk = numbers(waves)
-    for ndim = more.line and 1 or 2, 3 do
+    for ndim = more.line and 1 or 2, more.plane and 2 or 3 do
         out[#out + 1] = {
             ndim = ndim, tile_m = m, tile_n = n, tile_k = k * (more.deeper or 1), wave_m = wm, wave_n = wn, wave_k = wk, inst_m = inst[1],
             inst_n = inst[2], inst_k = inst[3], vec_a = widths[1], vec_b = widths[2], vec_c = widths[3], pipe = more.pipe, epi = more.epi,
@@ -150,6 +161,10 @@ local function nvidia_points(arch, op, dtype)
     for _, row in ipairs(half and nvidia_odd or {}) do
         local more = { line = true, split_k = op == "conv_bwd_weight" and 0 or nil, pipe = row[4], stages = 2 }
         add(out, row[1], row[2], { 16, 8, 16 }, { row[3], row[3], row[3] }, more)
+    end
+    for _, row in ipairs(half and nvidia_few[op] or {}) do
+        local more = { plane = true, split_k = op == "conv_bwd_weight" and 0 or nil, pipe = row[3], spec = row[4] and "filter1x1_stride1_pad0" }
+        add(out, row[1], row[2], { 16, 8, 16 }, { 1, 1, 1 }, more)
     end
     for _, row in ipairs(bulk) do
         local more = { line = true, pipe = "tma", stages = row[3], explicit = 1, spec = "filter1x1_stride1_pad0" }
