@@ -577,7 +577,8 @@ KW_API kw_status kw_plans_run(const kw_plan *const plans[], const kw_tensors *co
 /* Makes ready that kw_plans_run takes the products among these plans, whatever their m, n and k, in one launch of a GPU: a kernel that reads the sizes
  * and addresses of each from a table is chosen by the estimate, compiled where it is not cached, and remembered by each plan of a problem and its copies,
  * wherever two of them meet in a later call. What would take longer so, or is served by no such kernel, stays as it is; so does all on a CPU. Where text
- * is not NULL, *text becomes a line for each launch and each plan that is left out, which the caller frees with kw_free. */
+ * is not NULL, *text becomes a line for each launch and each plan that is left out, which the caller frees with kw_free; each plan's own explanation
+ * (kw_plan_explain) says the same of it. */
 KW_API kw_status kw_plans_join(char **text, const kw_plan *const plans[], size_t count, kw_error *err);
 /* Runs the plan so many times, one after the other, and gives the time of one: by the clock that kw_context_clock names, the one that
  * measuring goes by too. One run should be made before it. Takes a moment of its own to set up; for work that is timed, not for work that
@@ -631,7 +632,8 @@ typedef enum kw_explanation_kind {
     KW_EXPLAIN_REJECTED,   /* a family that has kernels for the operation, none of which serves the problem, and why */
     KW_EXPLAIN_THREADS,    /* on how many threads it runs: because that was the best measured, or the work is too small for all */
     KW_EXPLAIN_NOISE,      /* that the machine was busy while kernels were measured, and what becomes of it */
-    KW_EXPLAIN_PASSES      /* what of the problem is not done in the kernel's own stages, but by reading a tensor once more */
+    KW_EXPLAIN_PASSES,     /* what of the problem is not done in the kernel's own stages, but by reading a tensor once more */
+    KW_EXPLAIN_JOINED /* of what kw_plans_join was last asked: with how many others it is one launch, and by which kernel; or why it is not */
 } kw_explanation_kind;
 
 typedef struct kw_explanation {

@@ -460,35 +460,43 @@ const kw_record *kw_plan_records(const kw_plan *plan, size_t *count) {
 
 static const char no_explanation[] = "there was no memory for the explanation";
 
-/* The rejections and the prose, made when they are first asked for. NULL: no memory for the prose. */
-static const char *complete_explanation(kw_plan_impl *impl) {
+/* The rejections and the prose, made when they are first asked for, and prose again with each note. NULL: no memory for it. *note: the newest. */
+static const char *complete_explanation(const kw_join_note **note, kw_plan_impl *impl) {
     kw_plan_cache *cache = &impl->context->plan_cache;
     pthread_mutex_lock(&cache->lock);
-    const char *known = impl->explain;
+    kw_join_note *newest = impl->notes;
+    char **prose = newest ? &newest->explain : &impl->explain;
+    const char *known = *prose;
+    bool rejected = impl->key.registry || impl->rejected;
     pthread_mutex_unlock(&cache->lock);
+    *note = newest;
     if (known) {
         return known;
     }
     kw_text text = {0};
     const kw_registry *registry;
     kw_explanation_list rejections = {0};
-    if (!impl->key.registry && !kw_registry_default(&registry, impl->context, NULL)) {
+    if (!rejected && !kw_registry_default(&registry, impl->context, NULL)) {
         kw_explain_rejections(&rejections, registry, &impl->key.problem);
     }
     kw_text_addf(&text, "%s\n", impl->loaded->text);
     kw_explanation_list_print(&text, &impl->explanation);
-    kw_explanation_list_print(&text, impl->key.registry ? &impl->rejections : &rejections);
+    if (newest) {
+        kw_explanation_list_print(&text, &newest->line);
+    }
+    kw_explanation_list_print(&text, rejected ? &impl->rejections : &rejections);
     char *made = kw_text_take(&text);
     pthread_mutex_lock(&cache->lock);
-    if (!impl->explain && made) {
-        impl->explain = made;
-        made = NULL;
-        if (!impl->key.registry) {
-            impl->rejections = rejections;
-            rejections = (kw_explanation_list){0};
-        }
+    if (!impl->key.registry && !impl->rejected) {
+        impl->rejections = rejections;
+        impl->rejected = true;
+        rejections = (kw_explanation_list){0};
     }
-    known = impl->explain;
+    if (!*prose && made) {
+        *prose = made;
+        made = NULL;
+    }
+    known = *prose;
     pthread_mutex_unlock(&cache->lock);
     kw_explanation_list_drop(&rejections);
     free(made);
@@ -496,21 +504,23 @@ static const char *complete_explanation(kw_plan_impl *impl) {
 }
 
 const char *kw_plan_explain(const kw_plan *plan) {
-    const char *known = plan && !kw_context_lost(plan->impl->context) ? complete_explanation(plan->impl) : "";
+    const kw_join_note *note;
+    const char *known = plan && !kw_context_lost(plan->impl->context) ? complete_explanation(&note, plan->impl) : "";
     return known ? known : no_explanation;
 }
 
 void kw_explanation_visit(const kw_plan *plan, bool (*visit)(void *user, const kw_explanation *explanation), void *user) {
+    const kw_join_note *note;
     if (!plan || !visit || kw_context_lost(plan->impl->context)) {
         return;
     }
-    if (!complete_explanation(plan->impl)) {
+    if (!complete_explanation(&note, plan->impl)) {
         visit(user, &(kw_explanation){.text = no_explanation});
         return;
     }
-    const kw_explanation_list *lists[] = {&plan->impl->explanation, &plan->impl->rejections};
+    const kw_explanation_list *lists[] = {&plan->impl->explanation, note ? &note->line : NULL, &plan->impl->rejections};
     for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        for (size_t i = 0; i < lists[l]->count; i++) {
+        for (size_t i = 0; lists[l] && i < lists[l]->count; i++) {
             kw_explanation explanation = kw_explanation_at(lists[l], i);
             if (!visit(user, &explanation)) {
                 return;

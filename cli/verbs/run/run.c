@@ -183,8 +183,9 @@ static bool add_explanation(void *user, const kw_explanation *explanation) {
         [KW_EXPLAIN_REFERENCE] = "reference", [KW_EXPLAIN_NEXT] = "next",         [KW_EXPLAIN_FAILED] = "failed",
         [KW_EXPLAIN_UNSAVED] = "unsaved",     [KW_EXPLAIN_MODEL] = "model",       [KW_EXPLAIN_REJECTED] = "rejected",
         [KW_EXPLAIN_THREADS] = "threads",     [KW_EXPLAIN_NOISE] = "noise",       [KW_EXPLAIN_PASSES] = "passes",
+        [KW_EXPLAIN_JOINED] = "joined",
     };
-    _Static_assert(sizeof kinds / sizeof *kinds == KW_EXPLAIN_PASSES + 1, "each kind has a word");
+    _Static_assert(sizeof kinds / sizeof *kinds == KW_EXPLAIN_JOINED + 1, "each kind has a word");
     cli_json *json = user;
     cli_json_object(json, NULL);
     cli_json_text(json, "kind", kinds[explanation->kind]);
@@ -210,17 +211,44 @@ static void explain_json(const kw_context *context, const kw_plan *plan, const k
     cli_json_print(&json, stdout);
 }
 
+static void show_explanation(const kw_context *context, const kw_plan *plan, const kw_problem *problem, const cli_args *args) {
+    if (args->value[OPT_JSON]) {
+        explain_json(context, plan, problem);
+    } else {
+        fputs(kw_plan_explain(plan), stdout);
+    }
+}
+
 static int explain_one(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args) {
     kw_plan *plan = NULL;
     cli_args any = *args;
     any.value[OPT_CONFIG] = NULL; /* why it does not answer is what may be asked */
     int code = cli_make_plan(&plan, context, registry, &item->problem, &any);
-    if (!code && args->value[OPT_JSON]) {
-        explain_json(context, plan, &item->problem);
-    } else if (!code) {
-        fputs(kw_plan_explain(plan), stdout);
+    if (!code) {
+        show_explanation(context, plan, &item->problem, args);
     }
     kw_plan_destroy(&plan);
+    return code;
+}
+
+/* --together: what each plan of the list says once kw_plans_join was asked for all of them. */
+static int explain_together(kw_context *context, kw_registry *registry, const cli_problem_list *list, const cli_args *args) {
+    kw_error err = {.status = KW_NO_MEMORY, .text = "there is no memory for the list of plans"};
+    kw_plan **plans = calloc(list->count, sizeof *plans);
+    int code = plans ? CLI_DONE : cli_fail(&err);
+    for (size_t i = 0; i < list->count && !code; i++) {
+        code = cli_make_plan(&plans[i], context, registry, &list->items[i].problem, args);
+    }
+    if (!code && kw_plans_join(NULL, (const kw_plan *const *)plans, list->count, &err)) {
+        code = cli_fail(&err);
+    }
+    for (size_t i = 0; i < list->count && !code; i++) {
+        show_explanation(context, plans[i], &list->items[i].problem, args);
+    }
+    for (size_t i = 0; plans && i < list->count; i++) {
+        kw_plan_destroy(&plans[i]);
+    }
+    free(plans);
     return code;
 }
 
@@ -262,8 +290,10 @@ static int select_one(kw_context *context, kw_registry *registry, const cli_prob
 }
 
 typedef int each_problem(kw_context *context, kw_registry *registry, const cli_problem *item, const cli_args *args);
+typedef int all_problems(kw_context *context, kw_registry *registry, const cli_problem_list *list, const cli_args *args);
 
-static int for_each(const cli_args *args, const char *verb, each_problem *act) {
+/* all: what --together does; NULL where the verb does not know the word. */
+static int for_each(const cli_args *args, const char *verb, each_problem *act, all_problems *all) {
     kw_context *context = NULL;
     kw_registry *registry = NULL;
     cli_problem_list list = {0};
@@ -281,10 +311,11 @@ static int for_each(const cli_args *args, const char *verb, each_problem *act) {
     if (!code && cli_names_kernels(args)) {
         code = cli_registry(&registry, context, args);
     }
-    if (!code && args->value[OPT_TOGETHER]) {
-        code = cli_run_together(context, registry, &list, args);
+    bool together = all && args->value[OPT_TOGETHER];
+    if (!code && together) {
+        code = all(context, registry, &list, args);
     }
-    for (size_t i = 0; !code && !args->value[OPT_TOGETHER] && i < list.count; i++) {
+    for (size_t i = 0; !code && !together && i < list.count; i++) {
         code = act(context, registry, &list.items[i], args);
     }
     cli_problems_free(&list);
@@ -294,7 +325,7 @@ static int for_each(const cli_args *args, const char *verb, each_problem *act) {
 }
 
 int verb_run(const cli_args *args) {
-    return for_each(args, "run", run_one);
+    return for_each(args, "run", run_one, cli_run_together);
 }
 
 /* For verbs that measure nothing unless they are told to. */
@@ -308,10 +339,10 @@ static cli_args without_measuring(const cli_args *args) {
 
 int verb_explain(const cli_args *args) {
     cli_args changed = without_measuring(args);
-    return for_each(&changed, "explain", explain_one);
+    return for_each(&changed, "explain", explain_one, explain_together);
 }
 
 int verb_select(const cli_args *args) {
     cli_args changed = without_measuring(args);
-    return for_each(&changed, "select", select_one);
+    return for_each(&changed, "select", select_one, NULL);
 }

@@ -21,7 +21,36 @@ void kw_joint_drop(kw_joint *joint, kw_kernel_cache *kernels) {
     free(joint);
 }
 
+void kw_plan_impl_note(kw_plan_cache *cache, kw_plan_impl *impl, const char *text) {
+    kw_join_note *note = calloc(1, sizeof *note);
+    if (note) {
+        kw_explain(&note->line, KW_EXPLAIN_JOINED, "%s", text);
+    }
+    pthread_mutex_lock(&cache->lock);
+    bool news = note && note->line.count && (!impl->notes || strcmp(kw_explanation_at(&impl->notes->line, 0).text, text) != 0);
+    if (news) {
+        note->older = impl->notes;
+        impl->notes = note;
+    }
+    pthread_mutex_unlock(&cache->lock);
+    if (note && !news) {
+        kw_explanation_list_drop(&note->line);
+        free(note);
+    }
+}
+
+static void drop_notes(kw_join_note *note) {
+    while (note) {
+        kw_join_note *older = note->older;
+        kw_explanation_list_drop(&note->line);
+        free(note->explain);
+        free(note);
+        note = older;
+    }
+}
+
 void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels) {
+    drop_notes(impl->notes);
     kw_joint_drop(impl->joint, kernels);
     if (impl->bound) {
         kernels->backend->unbind(&impl->bound);

@@ -8,7 +8,7 @@
  *     -> dropped       [the last kw_plan_cache_release]      or by whatever took it out of the table, when no plan uses it
  *
  * Invariants: (1) users counts the plans, and the table while it is in it; (2) two in the table have different keys; (3) all but users,
- * next, explain, rejections and joint is read only once it is in the table; (4) a plan keeps its own to the end, whatever leaves the table. */
+ * next, explain, rejections, rejected, joint and notes is read only once it is in the table; (4) a plan keeps its own to the end, whatever leaves the table. */
 #ifndef KW_DISPATCH_CACHE_PLAN_CACHE_H
 #define KW_DISPATCH_CACHE_PLAN_CACHE_H
 
@@ -31,7 +31,14 @@ typedef struct kw_joint {
     kw_bound *bound;
 } kw_joint;
 
-/* A problem bound to its kernel; read only but for explain and joint. */
+/* What kw_plans_join had to say of the plan, once; older ones stay for those who hold their texts. */
+typedef struct kw_join_note {
+    struct kw_join_note *older;
+    kw_explanation_list line; /* one record */
+    char *explain;            /* the whole explanation with it, as kw_plan_impl's */
+} kw_join_note;
+
+/* A problem bound to its kernel; read only but for explain, joint and notes. */
 typedef struct kw_plan_impl {
     struct kw_plan_impl *next_unused; /* of a list that is about to be dropped */
     kw_plan_key key;
@@ -46,9 +53,11 @@ typedef struct kw_plan_impl {
     kw_record *records;
     size_t record_count;
     kw_explanation_list explanation; /* where the choice came from */
-    kw_explanation_list rejections;  /* of the default registry: made with explain; guarded until then by the cache's lock */
+    kw_explanation_list rejections;  /* of the default registry: made with the first explanation; guarded until then by the cache's lock */
+    bool rejected;                   /* they are there; guarded by the cache's lock */
     _Atomic(kw_joint *) joint;       /* NULL: none yet; once there it stays */
     char *explain;                   /* both as prose, made when it is first asked for; guarded by the cache's lock */
+    kw_join_note *notes;             /* the newest; guarded by the cache's lock */
 } kw_plan_impl;
 
 enum { KW_PLAN_CACHE_MAX = 8192 };
@@ -75,6 +84,8 @@ void kw_plan_cache_invalidate_registry(kw_plan_cache *cache, kw_kernel_cache *ke
 void kw_plan_cache_invalidate_problem(kw_plan_cache *cache, kw_kernel_cache *kernels, const kw_problem *problem);
 
 void kw_joint_drop(kw_joint *joint, kw_kernel_cache *kernels);
+/* Says so of the impl from now on. Where memory is short nothing is said. */
+void kw_plan_impl_note(kw_plan_cache *cache, kw_plan_impl *impl, const char *text);
 /* Drops a impl that nobody uses. */
 void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels);
 

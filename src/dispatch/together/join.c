@@ -9,6 +9,7 @@
 #include "predict/predict.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +18,12 @@
 /* So that the units of a launch can be counted. */
 enum { UNITS_MAX = INT32_MAX / KW_BACKEND_JOINED_MAX };
 
-/* A plan of the list. own_ns: a launch of its own. ns, tile_ns: by the kernel that is looked at; ns INFINITY: it does not serve it. */
+/* A plan of the list. own_ns: a launch of its own. ns, tile_ns: by the kernel that is looked at; ns INFINITY: it does not serve it. least_ns: by
+ * the best of the kernels that were looked at. */
 typedef struct member {
     const kw_plan *plan;
     size_t number; /* in the list */
-    double own_ns, ns, tile_ns;
+    double own_ns, ns, tile_ns, least_ns;
     bool settled, joins;
 } member;
 
@@ -64,6 +66,7 @@ static double estimate_members(const joining *j, const kw_config *config) {
             kw_joined_estimate e = kw_predict_joined(&joined, problem, j->context->target, &launch);
             m->ns = e.ns;
             m->tile_ns = e.tile_ns;
+            m->least_ns = fmin(m->least_ns, e.ns);
             start_ns = e.start_ns;
         }
     }
@@ -135,6 +138,16 @@ static kw_status bind_member(const joining *j, const member *m, const kw_config 
     return KW_OK;
 }
 
+/* What the plan's own explanation says of it from now on. */
+static void __attribute__((format(printf, 3, 4))) note(const joining *j, const member *m, const char *format, ...) {
+    char text[KW_CONFIG_TEXT_MAX + 256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    kw_plan_impl_note(&j->context->plan_cache, m->plan->impl, text);
+}
+
 /* The class by the kernel, whose members that join are marked. */
 static kw_status bind_class(joining *j, const kw_config *config, kw_error *err) {
     size_t joins = 0;
@@ -158,6 +171,15 @@ static kw_status bind_class(joining *j, const kw_config *config, kw_error *err) 
         kw_config_print(text, sizeof text, &special);
         kw_text_addf(j->text, "%zu of %zu plans run in one launch, by the estimate %.1f us for %.1f in a launch each: %s\n", joins,
                      j->count, ns / 1e3, own_ns / 1e3, text);
+        for (size_t i = 0; i < j->class_count; i++) {
+            const member *m = j->class[i];
+            if (m->joins) {
+                note(j, m,
+                     "together with %zu more of a list of %zu it runs in one launch, to which it adds %.2f us by the estimate, alone it "
+                     "takes %.2f: %s",
+                     joins - 1, j->count, m->ns / 1e3, m->own_ns / 1e3, text);
+            }
+        }
     }
     return status;
 }
@@ -186,7 +208,22 @@ static void gather_class(joining *j) {
 
 static void settle(joining *j, member *m, const char *why) {
     m->settled = true;
-    kw_text_addf(j->text, "plan %zu %s\n", m->number, why);
+    kw_text_addf(j->text, "plan %zu is queued: %s\n", m->number, why);
+    note(j, m, "beside %zu more of a list it has a launch of its own: %s", j->count - 1, why);
+}
+
+/* Why a member of a class for which there is no kernel stays apart. */
+static void settle_apart(joining *j, member *m) {
+    char why[160] = "no kernel that joins takes it beside another like it in less time than its own launch";
+    if (m->least_ns == INFINITY) {
+        snprintf(why, sizeof why, "no kernel that joins serves it");
+    } else if (m->least_ns >= m->own_ns) {
+        snprintf(why, sizeof why, "its own launch takes %.1f us by the estimate, in one with others it would add %.1f", m->own_ns / 1e3,
+                 m->least_ns / 1e3);
+    } else if (j->class_count < 2) {
+        snprintf(why, sizeof why, "no other product that does not join already has its type, layout, pitches and epilogue");
+    }
+    settle(j, m, why);
 }
 
 /* The kernel that some of the class joined by before, so that others go along; NULL: there is none. These are settled. */
@@ -233,14 +270,12 @@ static kw_status join_class(joining *j, kw_error *err) {
     }
     for (size_t i = 0; i < j->class_count; i++) {
         member *m = j->class[i];
-        char failed[sizeof why.text + 32];
         if (joint_of(m)) {
             m->settled = true;
         } else if (!config) {
-            settle(j, m, "is queued: no kernel that joins takes it beside another like it in less time than its own launch");
+            settle_apart(j, m);
         } else if (status) { /* a compiler that refuses it, say */
-            snprintf(failed, sizeof failed, "is queued: %s", why.text);
-            settle(j, m, failed);
+            settle(j, m, why.text);
         }
     }
     return KW_OK;
@@ -251,8 +286,8 @@ static void settle_some(joining *j) {
     for (size_t i = 0; i < j->count; i++) {
         member *m = &j->members[i];
         const kw_plan_impl *impl = m->plan->impl;
-        const char *why = impl->key.problem.op != KW_GEMM ? "is queued: it is no product"
-                          : m->plan->packed               ? "is queued: its weights are packed for its own kernel"
+        const char *why = impl->key.problem.op != KW_GEMM ? "it is no product"
+                          : m->plan->packed               ? "its weights are packed for its own kernel"
                                                           : NULL;
         m->own_ns = kw_predict_ns(&impl->loaded->config, problem_of(m), j->context->target, &impl->launch);
         if (why) {
@@ -297,12 +332,16 @@ kw_status kw_plans_join(char **text, const kw_plan *const plans[], size_t count,
     joining j = {.context = count ? plans[0]->impl->context : NULL, .count = count, .text = &said};
     if (count && !j.context->backend->run_joined) {
         kw_text_addf(&said, "device %s runs plans side by side, each by its own kernel\n", kw_backend_name(j.context->backend));
+        for (size_t i = 0; i < count; i++) {
+            note(&j, &(member){.plan = plans[i]}, "beside %zu more of a list it runs by its own kernel, small plans on a thread each",
+                 count - 1);
+        }
     } else if (count) {
         j.members = calloc(count, sizeof *j.members);
         j.class = calloc(count, sizeof *j.class);
         status = j.members && j.class ? KW_OK : kw_fail_memory(err, "a list of plans");
         for (size_t i = 0; i < count && !status; i++) {
-            j.members[i] = (member){.plan = plans[i], .number = i};
+            j.members[i] = (member){.plan = plans[i], .number = i, .least_ns = INFINITY};
         }
         status = status ? status : join_all(&j, err);
     }

@@ -156,6 +156,26 @@ static int count_lines(const char *text, const char *word) {
     return count;
 }
 
+static bool count_joined(void *user, const kw_explanation *explanation) {
+    *(int *)user += explanation->kind == KW_EXPLAIN_JOINED;
+    return true;
+}
+
+/* before: what the first plan said of itself before it joined any. */
+static void check_explanations(const world *w, const char *before) {
+    int joined = 0;
+    const char *first = kw_plan_explain(w->plans[0]);
+    assert_null(strstr(before, "one launch"));
+    assert_non_null(strstr(first, "it runs in one launch, to which it adds"));
+    assert_non_null(strstr(first, "joined=1"));
+    assert_int_equal(count_lines(first, "one launch"), 1); /* what it was asked last */
+    assert_ptr_equal(first, kw_plan_explain(w->plans[0]));
+    assert_non_null(strstr(kw_plan_explain(w->plans[13]), "beside 13 more of a list it has a launch of its own: it is no product"));
+    kw_explanation_visit(w->plans[0], count_joined, &joined);
+    kw_explanation_visit(w->plans[12], count_joined, &joined);
+    assert_int_equal(joined, 2);
+}
+
 static void each_has_its_result_in_one_launch(void **state) {
     (void)state;
     static world w;
@@ -163,6 +183,7 @@ static void each_has_its_result_in_one_launch(void **state) {
     kw_error err = {0};
     open_world(&w);
     make_items(&w);
+    const char *before = kw_plan_explain(w.plans[0]);
     assert_int_equal(kw_plans_join(&text, w.plans, 0, &err), KW_OK);
     assert_string_equal(text, "");
     kw_free(text);
@@ -173,9 +194,10 @@ static void each_has_its_result_in_one_launch(void **state) {
     assert_int_equal(kw_plans_join(&text, w.plans, COUNT, &err), KW_OK); /* some join already, others come beside them */
     assert_int_equal(count_lines(text, "is queued:"), ALONE);
     assert_non_null(strstr(text, "plan 13 is queued: it is no product"));
-    assert_non_null(strstr(text, "plan 12 is queued: no kernel that joins takes it"));
+    assert_non_null(strstr(text, "plan 12 is queued: no other product that does not join already"));
     assert_non_null(strstr(text, "epilogue=bias:fp32+add:bf16+relu joined=1"));
     kw_free(text);
+    check_explanations(&w, before);
     for (size_t count = 1; count <= COUNT; count++) {
         assert_int_equal(count_wrong(&w, count), 0);
     }
