@@ -156,18 +156,19 @@ struct kw_family {
     bool fuses;       /* its text applies epilogues (kernels/prelude/epilogue_cpu.h); which ones, its rules may limit */
     bool quantized;   /* its text multiplies uint8 by int8 (kw_problem.mixed), and x less its zero point (KW_EPILOGUE_ZERO_X) */
     bool zero_w;      /* and w less its zero points: on a CPU its text stores through the epilogue's words (config/launch/x_sums.h) */
-    bool rounds;      /* of a GPU: it multiplies fp32 by instructions for tf32 where a problem permits it (kw_problem.fpmath) */
-    bool fast_sums;   /* of a GPU: it leaves sums of fp8 to its instructions where a problem permits it (the same) */
-    bool turns;       /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
-    bool first_text;  /* channels-first problems are served by a text of their own: kw_wants.first */
-    bool tiles;       /* of a CPU: has kernels of math=amx */
-    bool short_sums;  /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */
-    bool filters;     /* of a GPU: it reads and writes filters in any order (kw_problem.filter_order); on a CPU the library copies them */
-    bool filter_text; /* of a GPU: filters in another order than their layout's are turned by a text of their own: kw_wants.filter */
-    bool pitched;     /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
-    bool pitched_text;    /* and these by a text of their own: kw_wants.pitched */
-    bool row_groups;      /* its text has KW_ROW_GROUPS: grouped products (kw_gemm_dims.groups) */
-    bool joins;           /* of a GPU: and KW_JOINED: products of any sizes in one launch (prelude/joined.h) */
+    bool zero_w_loaded; /* of a CPU: and takes them off as it loads weights, so that nobody needs sums of x */
+    bool rounds;        /* of a GPU: it multiplies fp32 by instructions for tf32 where a problem permits it (kw_problem.fpmath) */
+    bool fast_sums;     /* of a GPU: it leaves sums of fp8 to its instructions where a problem permits it (the same) */
+    bool turns;         /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
+    bool first_text;    /* channels-first problems are served by a text of their own: kw_wants.first */
+    bool tiles;         /* of a CPU: has kernels of math=amx */
+    bool short_sums;    /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */
+    bool filters;       /* of a GPU: it reads and writes filters in any order (kw_problem.filter_order); on a CPU the library copies them */
+    bool filter_text;   /* of a GPU: filters in another order than their layout's are turned by a text of their own: kw_wants.filter */
+    bool pitched;       /* it serves tensors that are parts of larger ones (kw_problem.pitch) */
+    bool pitched_text;  /* and these by a text of their own: kw_wants.pitched */
+    bool row_groups;    /* its text has KW_ROW_GROUPS: grouped products (kw_gemm_dims.groups) */
+    bool joins;         /* of a GPU: and KW_JOINED: products of any sizes in one launch (prelude/joined.h) */
     uint32_t ops, dtypes; /* bits 1 << kw_op, 1 << kw_dtype */
     const kw_axis *axes;
     int32_t axis_count;

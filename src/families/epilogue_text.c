@@ -87,6 +87,16 @@ void kw_epilogue_emit_residual(kw_text *text, const kw_config *config) {
     kw_text_addf(text, "#define KW_EPILOGUE_CHANNEL_BYTES %d\n#define KW_EPILOGUE_ROW_BYTES %d\n", channel_bytes, row_bytes);
 }
 
+/* Zero points of w, as results are stored; a GPU's texts take them off w, and so do some of a CPU's. */
+static bool zero_w_is_stored(const kw_config *config) {
+    bool zero_w = kw_epilogue_zero_w(&config->wants.epilogue) >= 0;
+    return zero_w && config->family->kind == KW_KIND_CPU && !config->family->zero_w_loaded;
+}
+
+bool kw_epilogue_has_text(const kw_config *config) {
+    return !kw_epilogue_is_bare(&config->wants.epilogue) || zero_w_is_stored(config);
+}
+
 void kw_epilogue_emit(kw_text *text, const kw_config *config) {
     const kw_epilogue *epilogue = &config->wants.epilogue;
     const kw_epilogue_step *zero = kw_epilogue_zero_x(epilogue);
@@ -95,8 +105,8 @@ void kw_epilogue_emit(kw_text *text, const kw_config *config) {
         kw_text_addf(text, "#define KW_X_ZERO_OF(a) KW_ZERO_OF_%s((a)->extra[0])\n", kw_dtype_name(zero->dtype));
     }
     int zero_w = kw_epilogue_zero_w(epilogue);
-    bool taken_off = zero_w >= 0 && config->family->kind == KW_KIND_CPU; /* as results are stored; a GPU's texts take it off w */
-    kw_text_addf(text, "#define KW_W_ZERO %d\n", zero_w >= 0);
+    bool taken_off = zero_w_is_stored(config), loaded = zero_w >= 0 && config->family->zero_w_loaded;
+    kw_text_addf(text, "#define KW_W_ZERO %d\n%s", zero_w >= 0 && !loaded, loaded ? "#define KW_W_ZERO_LOADED 1\n" : "");
     if (zero_w >= 0) {
         bool one = epilogue->step[zero_w].op == KW_EPILOGUE_ZERO_W;
         kw_text_addf(text,

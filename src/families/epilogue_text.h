@@ -7,6 +7,8 @@
 
 /* The type of the result. */
 kw_dtype kw_config_output(const kw_config *config);
+/* Whether sums are more than stored: a step is done to them, or on a CPU zero points of w are taken off them. */
+bool kw_epilogue_has_text(const kw_config *config);
 /* Appends
  *     #define KW_EPILOGUE        1, or 0 where the sums are the result in its usual type
  *     #define KW_EPILOGUE_LONG   1 where a step is a function of many instructions

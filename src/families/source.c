@@ -235,7 +235,7 @@ static void add_cpu(source_writer *w) {
     static const int storages[KW_DTYPE_COUNT] = {[KW_FP32] = 0, [KW_BF16] = 1, [KW_FP16] = 2, [KW_INT8] = 3, [KW_FP8] = 4, [KW_BF8] = 5};
     const kw_config *config = w->config;
     int math = config->axis[KW_AXIS_MATH];
-    kw_text_add(w->text, kw_epilogue_is_bare_on_cpu(&config->wants.epilogue) ? "" : structs_as_scalars);
+    kw_text_add(w->text, kw_epilogue_has_text(config) ? structs_as_scalars : "");
     kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_MATH %d\n#define KW_PAIR %d\n",
                  kw_config_isa(config)->lanes, storages[config->dtype], math, kw_config_multiply(config)->pair);
     kw_text_addf(w->text, "#define KW_BACKWARD %d\n#define KW_OUT %d\n", config->op == KW_CONV_BWD_DATA, kw_config_output(config));
@@ -246,7 +246,7 @@ static void add_cpu(source_writer *w) {
         kw_text_add(w->text, "#define kw_stage0 kw_weights_stage0\n");
     }
     add_file(w, "prelude/cpu.h");
-    if (!kw_epilogue_is_bare_on_cpu(&config->wants.epilogue)) {
+    if (kw_epilogue_has_text(config)) {
         add_file(w, "prelude/epilogue_cpu.h");
     }
     if (config->wants.grouped) {

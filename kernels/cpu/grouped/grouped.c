@@ -41,7 +41,7 @@
 /* Sums windows windows of a tile's entries of the indirection buffer into its result pixels. */
 static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights,
                     char *dst KW_AND_LANES(const kw_group_lanes *lanes) KW_AND_STEPS(kw_i64 steps) KW_AND_ZERO(kw_vf zero)
-                        KW_AND_CHANNELS(const kw_channels *at)) {
+                        KW_AND_W_ZEROS(kw_vf w_zeros) KW_AND_CHANNELS(const kw_channels *at)) {
 #if KW_REACH == 2
     kw_i64 far = lanes->far * KW_BYTES;
 #endif
@@ -103,11 +103,12 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
     if (copies) from = from_here, src = pixels;
 #if KW_EPILOGUE /* the pixels that exist, by lanes */
     kw_channels channels = kw_channels_of(j->a);
-    kw_tile(from, j->windows, to, src, weights, dst KW_AND_ZERO(zero), kw_channels_set(&channels, 0, 0));
+    kw_tile(from, j->windows, to, src, weights, dst KW_AND_ZERO(zero) KW_AND_W_ZEROS(kw_zeros_of_w(j->a, 0)),
+            kw_channels_set(&channels, 0, 0));
 #else
     for (kw_i64 i = 0; i < KW_PIXELS; i++)
         to_here[i] = i * KW_VECTOR;
-    kw_tile(from, j->windows, to_here, src, weights, at KW_AND_ZERO(zero));
+    kw_tile(from, j->windows, to_here, src, weights, at KW_AND_ZERO(zero) KW_AND_W_ZEROS(kw_zeros_of_w(j->a, 0)));
     KW_STATIC_ASSERT(KW_CHANNELS * KW_OUT_BYTES <= KW_VECTOR, "a result pixel passes as one vector");
     for (kw_i64 i = 0; i < KW_PIXELS; i++)
         kw_put_bytes(dst + to[i], kw_load(at + to_here[i]), results * KW_OUT_BYTES);
@@ -146,7 +147,8 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
 #endif
             kw_tile(from, j->windows, to, src + (source - b->src) * KW_BYTES, weights + (v - b->begin) * vector_bytes,
                     dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_LANES(lanes) KW_AND_STEPS(kw_src_group(j->a)) KW_AND_ZERO(zero)
-                                                   KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));
+                                                   KW_AND_W_ZEROS(kw_zeros_of_w(j->a, channel))
+                                                       KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));
         }
     }
 }

@@ -25,6 +25,13 @@ KW_INLINE int kw_zero_of_x(const kw_kernel_args *a) { return KW_X_ZERO_OF(a); }
 #define KW_LESS_ZERO
 KW_INLINE int kw_zero_of_x(const kw_kernel_args *a) { return (void)a, 0; }
 #endif
+#if KW_W_ZERO_LOADED /* w's zero points are taken off weights as they are loaded; one a lane */
+#define KW_AND_W_ZEROS(at) , at
+#define KW_LESS_W_ZEROS -w_zeros
+#else
+#define KW_AND_W_ZEROS(at)
+#define KW_LESS_W_ZEROS
+#endif
 /* Channels of a group on either side, and of the side whose channels fill the lanes. */
 #if KW_REACH
 KW_INLINE kw_i64 kw_src_group(const kw_kernel_args *a) { return KW_BACKWARD ? a->k : a->c; }
@@ -43,6 +50,30 @@ KW_INLINE kw_i64 kw_steps(const kw_kernel_args *a) { return KW_REACH ? kw_src_gr
 KW_INLINE kw_i64 kw_window_bytes(const kw_kernel_args *a) { return kw_steps(a) * KW_STEP_VECTORS * KW_VECTOR; }
 
 KW_INLINE kw_vf kw_fma(kw_vf a, kw_vf x, kw_vf b) { return a + x * b; }
+
+#if KW_W_ZERO_LOADED
+KW_INLINE float kw_w_zero_int32(const char *zeros, kw_i64 i) { return (float)*(const kw_i32_u *)(zeros + 4 * i); }
+KW_INLINE float kw_w_zero_int8(const char *zeros, kw_i64 i) { return (float)*(const kw_i8 *)(zeros + i); }
+KW_INLINE float kw_w_zero_uint8(const char *zeros, kw_i64 i) { return (float)*(const unsigned char *)(zeros + i); }
+KW_INLINE kw_vf kw_w_zeros_int32(const char *zeros, kw_i64 i) { return __builtin_convertvector((kw_vi)kw_load(zeros + 4 * i), kw_vf); }
+KW_INLINE kw_vf kw_w_zeros_int8(const char *zeros, kw_i64 i) {
+    return __builtin_convertvector(__builtin_convertvector(*(const kw_vb_u *)(zeros + i), kw_vi), kw_vf);
+}
+KW_INLINE kw_vf kw_w_zeros_uint8(const char *zeros, kw_i64 i) {
+    return __builtin_convertvector(__builtin_convertvector(*(const kw_vc_u *)(zeros + i), kw_vi), kw_vf);
+}
+/* Of the result channels from this one on, in a vector; those that there are not have any. */
+KW_INLINE kw_vf kw_zeros_of_w(const kw_kernel_args *a, kw_i64 channel) {
+    const char *zeros = a->extra[KW_W_ZERO_AT];
+    if (KW_W_ZERO_ONE) return KW_W_ZERO_WORD(kw_w_zero_)(zeros, 0) - (kw_vf){0};
+    kw_i64 total = a->groups * kw_dst_group(a);
+    if (channel + KW_LANES <= total) return KW_W_ZERO_WORD(kw_w_zeros_)(zeros, channel);
+    float some[KW_LANES] = {0};
+    for (kw_i64 lane = 0; channel + lane < total; lane++)
+        some[lane] = KW_W_ZERO_WORD(kw_w_zero_)(zeros, channel + lane);
+    return kw_load((const char *)some);
+}
+#endif
 
 /* The first bytes of a vector, and zeros behind those that are got; nothing is touched there. */
 #if KW_LANES == 16

@@ -56,12 +56,58 @@ static int32_t sum_bytes(const unsigned char *x, int64_t count, unsigned char tu
     for (; i + 16 <= count; i += 16) {
         total = _mm_add_epi64(total, _mm_sad_epu8(_mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(x + i)), sign), none));
     }
+    if (i + 8 <= count) {
+        __m128i eight = _mm_loadl_epi64((const __m128i *)(const void *)(x + i));
+        total = _mm_add_epi64(total, _mm_sad_epu8(_mm_xor_si128(eight, _mm_loadl_epi64(&sign)), none));
+        i += 8;
+    }
+    if (i + 4 <= count) {
+        int32_t four_bytes;
+        memcpy(&four_bytes, x + i, sizeof four_bytes);
+        __m128i some = _mm_cvtsi32_si128(four_bytes ^ _mm_cvtsi128_si32(sign));
+        total = _mm_add_epi64(total, _mm_sad_epu8(some, none));
+        i += 4;
+    }
     sum = (int32_t)(_mm_cvtsi128_si32(total) + _mm_cvtsi128_si32(_mm_srli_si128(total, 8)));
 #endif
     for (; i < count; i++) {
         sum += x[i] ^ turned;
     }
     return sum;
+}
+
+static void widen_bytes(int32_t *restrict to, const unsigned char *restrict x, int64_t count, unsigned char turned, int32_t less) {
+    for (int64_t i = 0; i < count; i++) {
+        to[i] = (x[i] ^ turned) - less;
+    }
+}
+
+/* Four sums. */
+typedef int32_t four __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* Adds to size sums what each of the places has, so many at a time that they stay in registers. */
+static void add_places(int32_t *restrict to, const int32_t *restrict from, const int64_t *places, int64_t count, int64_t size) {
+    enum { CHUNK = 16 };
+    int64_t i = 0;
+    for (; i + CHUNK <= size; i += CHUNK) {
+        four *at = (four *)(to + i), a = at[0], b = at[1], c = at[2], d = at[3];
+        for (int64_t p = 0; p < count; p++) {
+            const four *more = (const four *)(from + places[p] + i);
+            a += more[0];
+            b += more[1];
+            c += more[2];
+            d += more[3];
+        }
+        at[0] = a;
+        at[1] = b;
+        at[2] = c;
+        at[3] = d;
+    }
+    for (; i < size; i++) {
+        for (int64_t p = 0; p < count; p++) {
+            to[i] += from[places[p] + i];
+        }
+    }
 }
 
 /* The pixels of a unit: where their first channels lie. */
@@ -85,6 +131,12 @@ static void sum_channels(const kw_cpu_x_sums_run *run, int64_t unit) {
     int32_t less = (int32_t)s->channels * (zero + turned), *sums = s->windows ? run->pixels : run->rows;
     int64_t block = s->windows ? s->groups : s->block;
     list_pixels(at, s, first, count);
+    if (s->channels == 1 && s->step[4] == 1 && block == s->groups) { /* a pixel's groups side by side, in x and in the sums */
+        for (int64_t i = 0; i < count; i++) {
+            widen_bytes(sums + (first + i) * block, (const unsigned char *)run->x + at[i], block, turned, less);
+        }
+        return;
+    }
     bool side_by_side = at[count - 1] - at[0] == count - 1;
     for (int64_t g = 0; g < s->groups; g++) {
         const unsigned char *x = (const unsigned char *)run->x + g * s->channels * s->step[4];
@@ -117,6 +169,16 @@ static void find_taps(int64_t *first, int64_t *end, const kw_cpu_x_sums *s, int 
     *end = start >= s->in[axis] ? 0 : kw_min(s->filter[axis], kw_ceil_div(s->in[axis] - start, step));
 }
 
+enum { TAPS_AT_ONCE = 64 };
+
+/* To a row's sums those of the pixels at these places, group block by group block. */
+static void add_taps(const kw_cpu_x_sums_run *run, int64_t row, int64_t rows, const int64_t *places, int64_t count) {
+    const kw_cpu_x_sums *s = run->what;
+    for (int64_t group = 0; group < s->groups && count; group += s->block) {
+        add_places(run->rows + group * rows + row * s->block, run->pixels + group, places, count, s->block);
+    }
+}
+
 static void sum_taps(const kw_cpu_x_sums_run *run, int64_t row) {
     const kw_cpu_x_sums *s = run->what;
     int64_t rest = row, first[3], end[3], out[3], rows = s->images * s->out[0] * s->out[1] * s->out[2];
@@ -125,23 +187,24 @@ static void sum_taps(const kw_cpu_x_sums_run *run, int64_t row) {
         rest /= s->out[axis];
         find_taps(&first[axis], &end[axis], s, axis, out[axis]);
     }
+    int64_t places[TAPS_AT_ONCE], count = 0;
     for (int64_t group = 0; group < s->groups; group += s->block) {
-        int32_t *to = run->rows + group * rows + row * s->block;
-        memset(to, 0, (size_t)s->block * sizeof *to);
-        for (int64_t d = first[0]; d < end[0]; d++) {
-            int64_t plane = rest * s->in[0] + out[0] * s->stride[0] - s->pad[0] + d * s->dilation[0];
-            for (int64_t h = first[1]; h < end[1]; h++) {
-                int64_t line = plane * s->in[1] + out[1] * s->stride[1] - s->pad[1] + h * s->dilation[1];
-                for (int64_t w = first[2]; w < end[2]; w++) {
-                    int64_t pixel = line * s->in[2] + out[2] * s->stride[2] - s->pad[2] + w * s->dilation[2];
-                    const int32_t *from = run->pixels + pixel * s->groups + group;
-                    for (int64_t g = 0; g < s->block; g++) {
-                        to[g] += from[g];
-                    }
+        memset(run->rows + group * rows + row * s->block, 0, (size_t)s->block * sizeof *run->rows);
+    }
+    for (int64_t d = first[0]; d < end[0]; d++) {
+        int64_t plane = rest * s->in[0] + out[0] * s->stride[0] - s->pad[0] + d * s->dilation[0];
+        for (int64_t h = first[1]; h < end[1]; h++) {
+            int64_t line = plane * s->in[1] + out[1] * s->stride[1] - s->pad[1] + h * s->dilation[1];
+            for (int64_t w = first[2]; w < end[2]; w++) {
+                places[count++] = (line * s->in[2] + out[2] * s->stride[2] - s->pad[2] + w * s->dilation[2]) * s->groups;
+                if (count == TAPS_AT_ONCE) {
+                    add_taps(run, row, rows, places, count);
+                    count = 0;
                 }
             }
         }
     }
+    add_taps(run, row, rows, places, count);
 }
 
 void kw_cpu_x_sums_do(const kw_cpu_x_sums_run *run, int stage, int64_t begin, int64_t end) {

@@ -50,7 +50,8 @@ void kw_config_launch(const kw_config *config, const kw_problem *problem, const 
     if (!kw_target_is_gpu(target) && kw_filter_order_normal(problem)) {
         kw_filter_copies_add(launch, problem);
     }
-    if (!kw_target_is_gpu(target) && kw_epilogue_zero_w(&problem->epilogue) >= 0 && !config->family->builtin) {
+    bool zero_w = kw_epilogue_zero_w(&problem->epilogue) >= 0 && !config->family->builtin && !config->family->zero_w_loaded;
+    if (!kw_target_is_gpu(target) && zero_w) {
         kw_x_sums_add(launch, problem);
     }
 }

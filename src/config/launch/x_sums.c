@@ -6,6 +6,7 @@
 #include "problem/epilogue/epilogue.h"
 
 #include <assert.h>
+#include <math.h>
 
 bool kw_x_sums_have_windows(const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
@@ -35,7 +36,7 @@ static int64_t take_shared(kw_launch *launch, int64_t values) {
 }
 
 void kw_x_sums_add(kw_launch *launch, const kw_problem *problem) {
-    int64_t rows = problem->gemm.batch * problem->gemm.m, pixels = rows, groups = 1;
+    int64_t rows = problem->gemm.batch * problem->gemm.m, pixels = rows, groups = 1, taps = 0;
     bool windows = kw_x_sums_have_windows(problem);
     if (problem->op != KW_GEMM) {
         const kw_conv_dims *d = &problem->conv;
@@ -44,6 +45,7 @@ void kw_x_sums_add(kw_launch *launch, const kw_problem *problem) {
         pixels = d->n * d->in[0] * d->in[1] * d->in[2];
         rows = d->n * out[0] * out[1] * out[2];
         groups = d->g;
+        taps = windows ? d->filter[0] * d->filter[1] * d->filter[2] : 0;
     }
     launch->turning.copy[KW_TENSOR_COUNT + kw_epilogue_tensors(&problem->epilogue)] =
         (kw_copy){.made = true, .at = take_shared(launch, rows * groups)};
@@ -52,5 +54,7 @@ void kw_x_sums_add(kw_launch *launch, const kw_problem *problem) {
         insert_stage(launch, rows);
     }
     insert_stage(launch, pixels);
-    launch->copied_bytes += (double)kw_problem_elements(problem, KW_X);
+    double elements = (double)kw_problem_elements(problem, KW_X);
+    launch->copied_bytes += elements;
+    launch->loads += fmax(elements / 16, (double)(pixels * groups)) + (double)(rows * groups) * (double)taps / 4; /* vectors of 16 bytes */
 }

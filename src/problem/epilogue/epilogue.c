@@ -91,10 +91,6 @@ bool kw_epilogue_is_bare(const kw_epilogue *epilogue) {
     return bare;
 }
 
-bool kw_epilogue_is_bare_on_cpu(const kw_epilogue *epilogue) {
-    return kw_epilogue_is_bare(epilogue) && kw_epilogue_zero_w(epilogue) < 0;
-}
-
 double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]) {
     const kw_epilogue_step *step = kw_epilogue_zero_x(epilogue);
     return step ? kw_dtype_load(step->dtype, extras[0], 0) : 0;

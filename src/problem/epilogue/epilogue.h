@@ -25,8 +25,6 @@ const kw_epilogue_info *kw_epilogue_info_of(kw_epilogue_op op);
 /* Whether it says nothing; whether sums are written as they are, though zero points may have entered them, or bias_gradient stand beside them. */
 bool kw_epilogue_is_none(const kw_epilogue *epilogue);
 bool kw_epilogue_is_bare(const kw_epilogue *epilogue);
-/* Bare, and nothing is taken off the sums for zero points of w, as CPUs do where they store. */
-bool kw_epilogue_is_bare_on_cpu(const kw_epilogue *epilogue);
 /* Its step zero_x, which is the first and has the first tensor; NULL: it has none. The tensor's value, 0 without one. */
 const kw_epilogue_step *kw_epilogue_zero_x(const kw_epilogue *epilogue);
 double kw_epilogue_zero_of_x(const kw_epilogue *epilogue, const void *const extras[KW_EXTRA_MAX]);

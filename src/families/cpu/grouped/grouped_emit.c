@@ -75,7 +75,7 @@ static void emit_other_row(const writer *w, int row, int first) {
         } else if (w->gradient) {
             kw_text_addf(w->text, "        kw_vf b%d_%d = %s(dst + to[%d]);\n", row, i, w->staged ? "kw_load" : "kw_load_x", first + i);
         } else {
-            kw_text_addf(w->text, "        kw_vf b%d_%d = kw_load(w + %d * KW_VECTOR);\n", row, i, first + i);
+            kw_text_addf(w->text, "        kw_vf b%d_%d = kw_load(w + %d * KW_VECTOR) KW_LESS_W_ZEROS;\n", row, i, first + i);
         }
         kw_text_addf(w->text, "        KW_KEEP(b%d_%d);\n", row, i);
     }

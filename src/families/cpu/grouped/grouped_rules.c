@@ -149,17 +149,32 @@ static bool indirection_is_bounded(const kw_rule_case *c) {
     return kw_grouped_tile_words(c->config, c->decoded, c->problem) <= BYTES_MAX / 8;
 }
 
+static bool has_zero_w(const kw_rule_case *c) {
+    return kw_epilogue_zero_w(&c->config->wants.epilogue) >= 0;
+}
+
 /* Up to 2^24 fp32 holds every whole number. */
 static bool sums_are_exact(const kw_rule_case *c) {
     const kw_grouped *g = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
-    bool shifted = c->config->wants.mixed || kw_epilogue_zero_x(&c->config->wants.epilogue);
+    bool shifted = c->config->wants.mixed || kw_epilogue_zero_x(&c->config->wants.epilogue), shifted_w = has_zero_w(c);
     double products = (double)d->filter[0] * (double)d->filter[1] * (double)d->filter[2] * g->src;
-    return c->config->dtype != KW_INT8 || products * (shifted ? 255 : 128) * 128 <= 16777216;
+    return c->config->dtype != KW_INT8 || products * (shifted ? 255 : 128) * (shifted_w ? 255 : 128) <= 16777216;
+}
+
+/* A tap that the last window has beyond the filter is a weight of zero, from which no zero point may be taken. */
+static bool windows_are_whole(const kw_rule_case *c) {
+    bool whole = true;
+    for (int axis = 1; axis < 3 && has_zero_w(c); axis++) {
+        whole = whole && c->problem->conv.filter[axis] % taps_at_once(c->decoded, axis) == 0;
+    }
+    return whole;
 }
 
 const kw_rule kw_grouped_fits_rules[] = {
-    {"exact_sums", "sums of int8 have at most 1024 products here, of uint8 or with a zero point 514; take another family", sums_are_exact},
+    {"exact_sums", "sums of int8 have at most 1024 products here, of uint8 or with a zero point 514, with two 258; take another family",
+     sums_are_exact},
+    {"zero_w_windows", "with zero points of w a filter must be whole windows of the taps that are handled at once", windows_are_whole},
     {"taps_in_filter", "the filter must have the taps that are handled at once", taps_are_in_filter},
     {"window_stride", "stride must be the problem's on each axis with more than one tap at once", stride_is_that_of_window},
     {"stride_or_dilation", "an axis with more than one tap at once needs stride 1 or dilation 1", no_stride_with_dilation},
