@@ -110,12 +110,13 @@ KW_INLINE kw_vi kw_dot_quads(kw_vi a, kw_vf x, kw_vf w) {
     return a;
 }
 #endif
-/* Of int16: a + low x low w + high x high w. Products of int8 stay far below where the instruction's sum would wrap. */
-KW_INLINE kw_vi kw_dot_wide(kw_vi a, kw_vf x, kw_vf w) {
+/* Of int16: low x low w + high x high w. Products of int8 stay far below where the instruction's sum would wrap. */
+KW_INLINE kw_vi kw_wide_products(kw_vf x, kw_vf w) {
     kw_vi sums;
     __asm__("vpmaddwd %2, %1, %0" : "=v"(sums) : "v"(x), "v"(w));
-    return a + sums;
+    return sums;
 }
+KW_INLINE kw_vi kw_dot_wide(kw_vi a, kw_vf x, kw_vf w) { return a + kw_wide_products(x, w); }
 #endif
 
 /* --- storage types: 1 vector of KW_LANES elements <-> floats --- */

@@ -49,6 +49,12 @@ static const float lines[256] __attribute__((aligned(64))) = {1};
 #define KW_VEX_BYTES(r, i) "%{vex%} " KW_BYTES(r, i)
 /* A product of int16 pairs and its addition. */
 #define KW_WIDE(r, i, j) "vpmaddwd %%" r "14, %%" r "15, %%" r j "\n vpaddd %%" r j ", %%" r i ", %%" r i "\n"
+/* Two of these, multiplications first, as kernels have them (kernels/cpu/lib/register_tile.h); as many as KW_EACH has. */
+#define KW_WIDE_TWO(r, i, j, k, l)                                                                                                         \
+    "vpmaddwd %%" r "14, %%" r "15, %%" r j "\n vpmaddwd %%" r "14, %%" r "15, %%" r l "\n"                                                \
+    "vpaddd %%" r j ", %%" r i ", %%" r i "\n vpaddd %%" r l ", %%" r k ", %%" r k "\n"
+#define KW_EACH_TWO(X, r) X(r, "0", "7", "1", "8") X(r, "2", "9", "3", "10") X(r, "4", "11", "5", "12")
+#define KW_WIDE_TWOS(r) KW_EACH_TWO(KW_WIDE_TWO, r) KW_WIDE_TWO(r, "6", "13", "0", "7") KW_EACH_TWO(KW_WIDE_TWO, r)
 #define KW_LOAD(r, i) "vmovups 64*" i "(%3), %%" r i "\n"
 
 KW_VECTOR_LOOP(loop_fma256, "avx2,fma", "ymm", KW_CLOBBER_YMM, KW_EACH(KW_FMA, "ymm"))
@@ -57,7 +63,7 @@ KW_VECTOR_LOOP(loop_dp512, "avx512f,avx512bf16", "zmm", KW_CLOBBER_ZMM, KW_EACH(
 KW_VECTOR_LOOP(loop_bytes256, "avx2", "ymm", KW_CLOBBER_YMM, KW_EACH(KW_VEX_BYTES, "ymm"))
 KW_VECTOR_LOOP(loop_bytes512, "avx512f,avx512vnni", "zmm", KW_CLOBBER_ZMM, KW_EACH(KW_BYTES, "zmm"))
 KW_VECTOR_LOOP(loop_wide256, "avx2", "ymm", KW_CLOBBER_YMM, KW_EACH_PAIR(KW_WIDE, "ymm") KW_EACH_PAIR(KW_WIDE, "ymm"))
-KW_VECTOR_LOOP(loop_wide512, "avx512f,avx512bw", "zmm", KW_CLOBBER_ZMM, KW_EACH_PAIR(KW_WIDE, "zmm") KW_EACH_PAIR(KW_WIDE, "zmm"))
+KW_VECTOR_LOOP(loop_wide512, "avx512f,avx512bw", "zmm", KW_CLOBBER_ZMM, KW_WIDE_TWOS("zmm"))
 KW_VECTOR_LOOP(loop_load256, "avx2", "ymm", KW_CLOBBER_YMM, KW_EACH(KW_LOAD, "ymm"))
 KW_VECTOR_LOOP(loop_load512, "avx512f", "zmm", KW_CLOBBER_ZMM, KW_EACH(KW_LOAD, "zmm"))
 

@@ -122,6 +122,13 @@ static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *con
     for (int v = 0; v < tile->vecs; v++) {
         kw_text_addf(text, " DO(pixel, %d)", v);
     }
+    kw_text_add(text, "\n#define KW_EACH_PAIR(DO, TWO, pixel)");
+    for (int v = 0; v + 1 < tile->vecs; v += 2) {
+        kw_text_addf(text, " TWO(pixel, %d, %d)", v, v + 1);
+    }
+    if (tile->vecs % 2) {
+        kw_text_addf(text, " DO(pixel, %d)", tile->vecs - 1);
+    }
     kw_text_add(text, "\n");
 }
 
