@@ -18,6 +18,8 @@
  *
  * Where no padding is read, elements are what the tile reads or signed bytes and pixels lie well, there is no copy (in_place()).
  *
+ * The taps of a filter row whose pixels lie side by side are one run to the tiles that read no padding by them (join_runs()).
+ *
  * Loops over the three axes keep the text short, which is what its compile time depends on. */
 #include "cpu/direct/args.h"
 #define KW_KERNEL_PARAMS kw_direct_params
@@ -26,6 +28,7 @@
 /* A text that can read the tensor where it lies. */
 #define KW_IN_PLACE (!KW_TILE_OWN && KW_MATH != 3)
 #define KW_TILE_FAR (!KW_TILE_OWN)
+#define KW_TILE_JOINS (!KW_TILE_OWN && !KW_MERGE && KW_MATH != 3)
 #include "cpu/lib/tile.h"
 #if KW_TILE_SKIP && !KW_HEADED
 #define KW_READS_PADDING (KW_TILE_GROUP > 1) /* 0: tiles leave out all that is none of the image */
@@ -65,8 +68,26 @@ static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params
 
 static kw_i64 walks_of(const kw_kernel_args *a, int axis) { return KW_BACKWARD ? kw_walks_backward(a, axis) : 1; }
 
-static kw_walk walk_of(const kw_kernel_args *a, int axis, kw_i64 phase) {
+/* Not in line: it is long. */
+static __attribute__((noinline)) kw_walk walk_of(const kw_kernel_args *a, int axis, kw_i64 phase) {
     return KW_BACKWARD ? kw_walk_backward(a, axis, phase) : kw_walk_forward(a, axis);
+}
+
+/* The first walks of each axis, reckoned once: what they divide by takes as long as a small block. */
+enum { WALKS_KEPT = 4 };
+typedef struct walks {
+    kw_walk of[3][WALKS_KEPT];
+} walks;
+
+static void keep_walks(walks *kept, const kw_kernel_args *a) {
+    for (int i = 0; i < 3 * WALKS_KEPT; i++) {
+        if (i % WALKS_KEPT < walks_of(a, i / WALKS_KEPT))
+            kept->of[i / WALKS_KEPT][i % WALKS_KEPT] = walk_of(a, i / WALKS_KEPT, i % WALKS_KEPT);
+    }
+}
+
+static kw_walk walk_kept(const walks *kept, const kw_kernel_args *a, int axis, kw_i64 phase) {
+    return phase < WALKS_KEPT ? kept->of[axis][phase] : walk_of(a, axis, phase);
 }
 
 static kw_i64 block_size(const kw_kernel_args *a, int axis) { return axis ? a->params.block[axis - 1] : 1; }
@@ -141,7 +162,7 @@ static kw_i64 walks_of_a_copy(const kw_kernel_args *a) { return walks_of(a, 1) *
 
 /* The walks of rows and columns come one after another, and each is told all that any of them reads: they share a copy. false when the block
  * is beyond the end of a walk. */
-static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
+static int block_of(block *b, const kw_kernel_args *a, const walks *kept, kw_i64 unit) {
     kw_i64 later_taps = 1, phase[3], number[3];
     int good = 1;
     b->part = take(&unit, a->params.parts);
@@ -155,13 +176,13 @@ static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
     b->first_run = 0;
     for (int axis = 2; axis >= 0; axis--) {
         side *s = &b->axis[axis];
-        s->walk = walk_of(a, axis, phase[axis]);
+        s->walk = walk_kept(kept, a, axis, phase[axis]);
         place(s, a, axis, number[axis]);
         good &= s->count > 0;
 #if KW_BACKWARD
         kw_i64 before = 0, all = 0;
         for (kw_i64 p = 0; p < walks_of(a, axis); p++) {
-            side other = {.walk = walk_of(a, axis, p)};
+            side other = {.walk = walk_kept(kept, a, axis, p)};
             place(&other, a, axis, number[axis]);
             if (other.walk.taps && other.count > 0) {
                 s->low = kw_min(s->low, other.low);
@@ -181,6 +202,9 @@ static int block_of(block *b, const kw_kernel_args *a, kw_i64 unit) {
 static kw_i64 groups_of_unit(const kw_kernel_args *a, const block *b) {
     return KW_TOGETHER ? kw_min(together(a), groups_of(a) - b->share * together(a)) : 1;
 }
+
+/* Of taps of a filter row the one that comes so manieth: by source columns, so that neighbours in the source are neighbours in packed weights. */
+KW_INLINE kw_i64 tap_in_turn(kw_i64 number, kw_i64 taps) { return KW_BACKWARD ? taps - 1 - number : number; }
 
 #include "cpu/direct/direct_pack.h"
 
@@ -369,10 +393,11 @@ static kw_i64 list_runs(const kw_kernel_args *a, const block *b, kw_run *run) {
         for (kw_i64 tz = 0; tz < z->taps; tz++) {
             if (!slice_of(a, b, tz, &slice)) continue;
             for (kw_i64 tx = 0; tx < columns; tx++, run++) {
-                run->src = (in_place(a) ? slice : slices) * a->params.slice + copied_at(a, ty * y->tap_src_step, tx * x->tap_src_step);
+                kw_i64 column = tap_in_turn(tx, columns) * x->tap_src_step;
+                run->src = (in_place(a) ? slice : slices) * a->params.slice + copied_at(a, ty * y->tap_src_step, column);
                 run->w = (b->first_run + (ty * z->taps + tz) * columns + tx) * run_bytes(a);
 #if KW_TILE_SKIP
-                run->at = x->src_start + tx * x->tap_src_step;
+                run->at = x->src_start + column;
                 run->at_row = y->src_start + ty * y->tap_src_step;
 #endif
             }
@@ -431,6 +456,24 @@ static __attribute__((unused)) void store_zeros(const kw_tile_job *job, char *ou
     }
 }
 
+#if KW_TILE_JOINS
+/* Runs of a filter row that are one: where pixels have no gaps between them and the walk steps from each to the next. */
+static kw_i64 runs_of_a_row(const kw_kernel_args *a, const kw_walk *x, kw_i64 steps) {
+    kw_i64 gapless = !KW_HEADED && a->params.pixel == 4 * steps && (x->tap_src_step == 1 || x->tap_src_step == -1);
+    return gapless && x->taps ? x->taps : 1;
+}
+
+/* Takes these as one of a tile that reads no padding by any of them. */
+KW_INLINE void join_runs(kw_tile_job *job, kw_i64 runs, kw_i64 steps) {
+#if KW_TILE_SKIP
+    kw_i64 first = job->runs[0].at + job->col, last = job->runs[runs - 1].at + job->col + (job->cols - 1) * job->col_step;
+    if (first < 0 || last >= job->width) runs = 1;
+#endif
+    job->run_step = runs;
+    job->steps = runs * steps;
+}
+#endif
+
 static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_direct_params *p = &a->params;
@@ -441,6 +484,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory, .far = p->far};
     job.steps = KW_TILE_ODD ? steps / KW_PAIR : kw_run_steps(steps);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
+#if KW_TILE_JOINS
+    kw_i64 row_runs = runs_of_a_row(a, &x->walk, job.steps), run_steps = job.steps;
+#endif
 #if KW_X_ZERO
     job.times = kw_head_times(a);
 #endif
@@ -510,6 +556,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
                     job.at = kw_place_moved(kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step,
                                                            y->walk.out_step * size[2]),
                                             result, c, r);
+#if KW_TILE_JOINS
+                    if (job.run_count) join_runs(&job, row_runs, run_steps);
+#endif
                     kw_tile(&job);
                 }
             }
@@ -520,10 +569,12 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
 static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     char *memory = thread_memory;
     kw_i64 held = -1; /* the unit, parts and walks aside, whose copy the memory holds */
+    walks kept;
+    keep_walks(&kept, a);
     kw_tiles_begin(elements_of(a));
     for (kw_i64 unit = begin; unit < end; unit++) {
         block b;
-        if (!block_of(&b, a, unit)) continue;
+        if (!block_of(&b, a, &kept, unit)) continue;
         kw_i64 taps = b.axis[1].walk.taps * b.axis[2].walk.taps, place = unit / (a->params.parts * walks_of_a_copy(a));
         if (taps && held != place && !in_place(a)) {
             copy_block(a, &b, memory + a->params.copy_at);

@@ -89,7 +89,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
             kw_walk x = walk_of(a, 2, phase % x_walks);
             if (KW_MERGE) x.taps = 1;
             for (kw_i64 t = 0; t < y.taps * z.taps * x.taps; t++, to += run_bytes(a)) {
-                kw_i64 ty = t / (z.taps * x.taps), tz = t / x.taps % z.taps, tx = t % x.taps;
+                kw_i64 ty = t / (z.taps * x.taps), tz = t / x.taps % z.taps, tx = tap_in_turn(t % x.taps, x.taps);
                 kw_i64 tap = ((z.tap_start + tz * z.tap_step) * a->filter[1] + y.tap_start + ty * y.tap_step) * a->filter[2];
                 const char *from = w + (tap + x.tap_start + tx * x.tap_step) * a->c * KW_BYTES;
 #if KW_TILE_OWN && KW_BACKWARD

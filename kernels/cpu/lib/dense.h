@@ -36,7 +36,7 @@ typedef struct kw_run {
  * col_step and row_step further. */
 typedef struct kw_tile_job {
     const kw_run *runs;
-    kw_i64 run_count, steps;
+    kw_i64 run_count, steps, run_step; /* run_step: where KW_TILE_JOINS */
     const char *src, *w;
     kw_i64 src_pixel, src_row;
     char *out;

@@ -24,12 +24,18 @@
  *                  term of the same sums, so an infinity makes NaN of no other result
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_FAR    of a text that defines it 1: weights are asked for job->far bytes ahead
+ *   KW_TILE_JOINS  of a text that defines it 1: so many runs of the table are one (job->run_step), of as many times the steps
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
 
 #ifndef KW_TILE_FAR
 #define KW_TILE_FAR 0
 #endif
+
+#ifndef KW_TILE_JOINS
+#define KW_TILE_JOINS 0
+#endif
+#define KW_RUN_STEP(job) (KW_TILE_JOINS ? (job)->run_step : 1)
 
 #if KW_HEADED
 #define KW_DECLARE_HEAD(pixel, v) kw_vi head##v = {0};
@@ -203,7 +209,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
     kw_i64 far __attribute__((unused)) = job->far;
     const char *ahead __attribute__((unused)) = job->ahead;
     kw_i64 ahead_step __attribute__((unused)) = job->ahead_step;
-    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {
+    for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run += KW_RUN_STEP(job)) {
         const char *w = job->w + run->w + KW_HEAD_BYTES;
         KW_EACH_BASE(KW_DECLARE_BASE)
         kw_i64 i = job->steps;
