@@ -114,24 +114,27 @@ local shared = {
 }
 
 -- Few columns beside many rows, and turned: few rows beside many columns; results leave in runs. pipeline, tile, tiles in shared memory, how the
--- few come: once and whole, as deep as what stages leave has room for, or by blocks together; tiles in shared memory where the few are
--- contiguous and come in pieces of 64.
+-- few come: once and whole, as deep as what stages leave has room for, by blocks together, or each block its own; tiles in shared memory where
+-- the few are contiguous and come in pieces of 64.
 local runs = {
     { "cooperative", "128x16x64", 8, "stationary" }, { "cooperative", "128x32x64", 7, "stationary" }, { "cooperative", "256x32x64", 4, "stationary" },
     { "pingpong", "128x64x64", 6, "stationary" }, { "cooperative", "128x128x64", 5, "stationary" },
     { "cooperative", "384x96x64", 3, "pair" }, { "cooperative", "384x32x64", 4, "pair", 3 }, { "pingpong", "64x32x64", 6, "pair" },
-    { "pingpong", "64x64x64", 8, "quad" },
+    { "pingpong", "64x64x64", 8, "quad" }, { "pingpong", "64x128x64", 8, "quad" }, { "cooperative", "128x96x64", 6, "quad" },
+    { "cooperative", "256x32x64", 5, "quad", 4 }, { "pingpong", "192x64x64", 6, "quad" }, { "cooperative", "128x64x64", 8, "pair" },
+    { "cooperative", "128x80x64", 7, "pair", 6 }, { "pingpong", "128x40x64", 9, "off", 8 }, { "pingpong", "256x72x64", 4, "off" },
+    { "pingpong", "64x80x64", 10, "off", 8 }, { "pingpong", "192x64x64", 6, "off" },
 }
-local turned_runs = { { "cooperative", "128x64x64", 8, "quad" } }
+local turned_runs = { { "cooperative", "128x64x64", 8, "quad" }, { "cooperative", "256x64x64", 5, "quad" } }
 
 -- The depth divided among blocks of a cluster: pipeline, tile, tiles in shared memory (even with pingpong), parts of the depth. Products of
 -- either order; results leave from the registers.
 local meeting = {
     few = { -- what tuning measures: few rows, depths of some thousands
         { "pingpong", "16x64x64", 8, { 2 } }, { "pingpong", "32x64x64", 8, { 2 } }, { "cooperative", "32x128x64", 5, { 4 } },
-        { "cooperative", "64x128x64", 8, { 2, 4 } },
+        { "cooperative", "64x128x64", 8, { 2, 4 } }, { "pingpong", "24x64x64", 16, { 3 } },
     },
-    few_columns = { { "pingpong", "64x64x64", 6, { 2 } }, { "cooperative", "128x64x64", 4, { 4 } } },
+    few_columns = { { "pingpong", "64x24x64", 16, { 3 } }, { "pingpong", "64x64x64", 6, { 2 } }, { "cooperative", "128x64x64", 4, { 4 } } },
     conv_bwd_weight = {
         { "cooperative", "128x256x64", 4, { 4, 8 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } }, { "cooperative", "128x64x64", 4, { 4, 8 } },
         { "pingpong", "64x64x64", 6, { 4, 8 } }, { "pingpong", "64x128x64", 8, { 4, 8 } },
@@ -144,10 +147,11 @@ local meeting = {
         { "cooperative", "128x256x64", 4, { 2, 4, 8 } }, { "cooperative", "128x192x64", 5, { 2, 4 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } },
         { "cooperative", "128x64x64", 4, { 2, 4, 8 } }, { "cooperative", "128x32x64", 5, { 2, 4 } }, { "pingpong", "64x64x64", 6, { 2, 4, 8 } },
         { "pingpong", "64x128x64", 8, { 2, 4, 8 } }, { "pingpong", "64x96x64", 4, { 2 } }, { "pingpong", "64x256x64", 4, { 2, 4, 8 } },
-        { "pingpong", "64x32x64", 8, { 2, 4 } }, { "pingpong", "64x16x64", 8, { 2 } },
+        { "pingpong", "64x32x64", 8, { 2, 4 } }, { "pingpong", "64x16x64", 8, { 2 } }, { "pingpong", "64x24x64", 16, { 3 } },
     },
     turned = {
-        { "pingpong", "16x64x64", 8, { 2 } }, { "pingpong", "32x64x64", 8, { 2, 4 } }, { "pingpong", "64x64x64", 6, { 2, 4, 8 } },
+        { "pingpong", "16x64x64", 8, { 2 } }, { "pingpong", "24x64x64", 16, { 3 } }, { "pingpong", "32x64x64", 8, { 2, 4 } },
+        { "pingpong", "64x64x64", 6, { 2, 4, 8 } },
         { "pingpong", "96x64x64", 4, { 2, 4 } }, { "pingpong", "128x64x64", 8, { 2, 4, 8 } }, { "cooperative", "32x128x64", 5, { 2, 4 } },
         { "cooperative", "64x128x64", 4, { 2, 4, 8 } }, { "cooperative", "64x128x64", 8, { 2, 4 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } },
     },
@@ -224,6 +228,17 @@ local function meeting_points(list, epi)
     return out
 end
 
+-- Few columns that are contiguous come in pieces of 64: where results leave from the registers, whole pieces alone were ever the fastest.
+local function whole_pieces(list, slabs)
+    local out = {}
+    for _, p in ipairs(list) do
+        if not slabs or p.inst_n % 64 == 0 then
+            out[#out + 1] = p
+        end
+    end
+    return out
+end
+
 -- Those of merged groups.
 local function merged_points(op, all)
     local out, weight = {}, op == "conv_bwd_weight"
@@ -276,16 +291,18 @@ end
 local function products(width, meets)
     local out, narrow, wide = {}, width == 1, width == 4
     for _, layout in ipairs((narrow or wide) and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
-        local lists = { points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), thin_points(thin.turned, "turned"), thin_points(thin.default, "default") }
-        local slabs = layout == "rrr" or layout == "crr"
+        local slabs, few = layout == "rrr" or layout == "crr", layout == "crr" or layout == "ccr" -- columns, or turned rows, are contiguous
+        local lists = {
+            points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), whole_pieces(thin_points(thin.turned, "turned"), few),
+            whole_pieces(thin_points(thin.default, "default"), slabs),
+        }
         lists[#lists + 1] = points(between[slabs and "slabs" or "lines"], 0)
         lists[#lists + 1] = shared_points(shared[slabs and "slabs" or "lines"])
-        local few = layout == "crr" or layout == "ccr"
         lists[#lists + 1], lists[#lists + 2] = run_points(runs, false, slabs), run_points(runs, true, few)
         lists[#lists + 1] = run_points(turned_runs, true, few)
         lists[#lists + 1] = slabs and {} or points(tall, 0)
-        lists[#lists + 1] = meeting_points(meets and meeting.turned or meeting.few, "turned")
-        lists[#lists + 1] = meeting_points(meets and meeting.default or meeting.few_columns, "default")
+        lists[#lists + 1] = whole_pieces(meeting_points(meets and meeting.turned or meeting.few, "turned"), few)
+        lists[#lists + 1] = whole_pieces(meeting_points(meets and meeting.default or meeting.few_columns, "default"), slabs)
         lists = narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists
         lists = wide and { points(tiles, nil, 4), points(divided.gemm, 0, 4) } or lists
         for _, list in ipairs(lists) do

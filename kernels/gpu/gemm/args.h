@@ -17,6 +17,6 @@ KW_PARAMS_FIT(kw_gemm_mma_params);
 /* Rows of a bulk copy of an operand's tile whose depth is contiguous: hardware takes 256 at most. */
 #define KW_COPY_ROWS(rows) ((rows) > 256 ? (rows) / 2 : (rows))
 /* Rows of the result that a bulk store has with epi=turned, where they are a tile's columns: what divides a piece and the tile. */
-#define KW_TURNED_BOX(columns) ((columns) % 64 == 0 ? 64 : (columns) % 32 == 0 ? 32 : 16)
+#define KW_TURNED_BOX(columns) ((columns) % 64 == 0 ? 64 : (columns) % 32 == 0 ? 32 : (columns) % 16 == 0 ? 16 : 8)
 
 #endif

@@ -146,6 +146,7 @@ KW_DEVICE int kw_direct_pairs(const kw_gpu_args *a) {
 
 KW_DEVICE void kw_share_start(const kw_gpu_args *a, kw_work *work, int col) {
     (void)a;
+    work->share_end = work->col + KW_TILE_N;
     work->col += col;
 }
 
@@ -164,6 +165,9 @@ KW_DEVICE kw_i64 kw_direct_row(const kw_gpu_args *a, const kw_work *work, int ro
 KW_DEVICE kw_i64 kw_direct_col(const kw_gpu_args *a, const kw_work *work, int col, int *ok) {
     col += work->col;
     *ok &= col < (KW_TURNED ? kw_result_end(a, work) : a->gn);
+#if KW_TEAM > 1
+    *ok &= col < work->share_end;
+#endif
     return KW_TURNED ? col * kw_result_line(a) : col;
 }
 

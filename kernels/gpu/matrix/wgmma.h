@@ -70,72 +70,135 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_EMU_TYPE, KW_INST_M
 #endif
 
 #define KW_SUMS4(c, i) KW_WGMMA_SUM(c[i]), KW_WGMMA_SUM(c[i + 1]), KW_WGMMA_SUM(c[i + 2]), KW_WGMMA_SUM(c[i + 3])
-#define KW_SUMS8(c, i) KW_SUMS4(c, i), KW_SUMS4(c, i + 4)
 
 /* For each count of columns: a thread's sums, their names, and those of what follows them, both operands and the predicate. */
-#define KW_SUMS_16(c) KW_SUMS8(c, 0)
-#define KW_NAMES_16 "%0, %1, %2, %3, %4, %5, %6, %7"
-#define KW_SUMS_32(c) KW_SUMS_16(c), KW_SUMS8(c, 8)
-#define KW_NAMES_32 KW_NAMES_16 ", %8, %9, %10, %11, %12, %13, %14, %15"
-#define KW_SUMS_48(c) KW_SUMS_32(c), KW_SUMS8(c, 16)
-#define KW_NAMES_48 KW_NAMES_32 ", %16, %17, %18, %19, %20, %21, %22, %23"
-#define KW_SUMS_64(c) KW_SUMS_48(c), KW_SUMS8(c, 24)
-#define KW_NAMES_64 KW_NAMES_48 ", %24, %25, %26, %27, %28, %29, %30, %31"
-#define KW_SUMS_80(c) KW_SUMS_64(c), KW_SUMS8(c, 32)
-#define KW_NAMES_80 KW_NAMES_64 ", %32, %33, %34, %35, %36, %37, %38, %39"
-#define KW_SUMS_96(c) KW_SUMS_80(c), KW_SUMS8(c, 40)
-#define KW_NAMES_96 KW_NAMES_80 ", %40, %41, %42, %43, %44, %45, %46, %47"
-#define KW_SUMS_112(c) KW_SUMS_96(c), KW_SUMS8(c, 48)
-#define KW_NAMES_112 KW_NAMES_96 ", %48, %49, %50, %51, %52, %53, %54, %55"
-#define KW_SUMS_128(c) KW_SUMS_112(c), KW_SUMS8(c, 56)
-#define KW_NAMES_128 KW_NAMES_112 ", %56, %57, %58, %59, %60, %61, %62, %63"
-#define KW_SUMS_144(c) KW_SUMS_128(c), KW_SUMS8(c, 64)
-#define KW_NAMES_144 KW_NAMES_128 ", %64, %65, %66, %67, %68, %69, %70, %71"
-#define KW_SUMS_160(c) KW_SUMS_144(c), KW_SUMS8(c, 72)
-#define KW_NAMES_160 KW_NAMES_144 ", %72, %73, %74, %75, %76, %77, %78, %79"
-#define KW_SUMS_176(c) KW_SUMS_160(c), KW_SUMS8(c, 80)
-#define KW_NAMES_176 KW_NAMES_160 ", %80, %81, %82, %83, %84, %85, %86, %87"
-#define KW_SUMS_192(c) KW_SUMS_176(c), KW_SUMS8(c, 88)
-#define KW_NAMES_192 KW_NAMES_176 ", %88, %89, %90, %91, %92, %93, %94, %95"
-#define KW_SUMS_208(c) KW_SUMS_192(c), KW_SUMS8(c, 96)
-#define KW_NAMES_208 KW_NAMES_192 ", %96, %97, %98, %99, %100, %101, %102, %103"
-#define KW_SUMS_224(c) KW_SUMS_208(c), KW_SUMS8(c, 104)
-#define KW_NAMES_224 KW_NAMES_208 ", %104, %105, %106, %107, %108, %109, %110, %111"
-#define KW_SUMS_240(c) KW_SUMS_224(c), KW_SUMS8(c, 112)
-#define KW_NAMES_240 KW_NAMES_224 ", %112, %113, %114, %115, %116, %117, %118, %119"
-#define KW_SUMS_256(c) KW_SUMS_240(c), KW_SUMS8(c, 120)
-#define KW_NAMES_256 KW_NAMES_240 ", %120, %121, %122, %123, %124, %125, %126, %127"
+#define KW_SUMS_8(c) KW_SUMS4(c, 0)
+#define KW_NAMES_8 "%0, %1, %2, %3"
+#define KW_SUMS_16(c) KW_SUMS_8(c), KW_SUMS4(c, 4)
+#define KW_NAMES_16 KW_NAMES_8 ", %4, %5, %6, %7"
+#define KW_SUMS_24(c) KW_SUMS_16(c), KW_SUMS4(c, 8)
+#define KW_NAMES_24 KW_NAMES_16 ", %8, %9, %10, %11"
+#define KW_SUMS_32(c) KW_SUMS_24(c), KW_SUMS4(c, 12)
+#define KW_NAMES_32 KW_NAMES_24 ", %12, %13, %14, %15"
+#define KW_SUMS_40(c) KW_SUMS_32(c), KW_SUMS4(c, 16)
+#define KW_NAMES_40 KW_NAMES_32 ", %16, %17, %18, %19"
+#define KW_SUMS_48(c) KW_SUMS_40(c), KW_SUMS4(c, 20)
+#define KW_NAMES_48 KW_NAMES_40 ", %20, %21, %22, %23"
+#define KW_SUMS_56(c) KW_SUMS_48(c), KW_SUMS4(c, 24)
+#define KW_NAMES_56 KW_NAMES_48 ", %24, %25, %26, %27"
+#define KW_SUMS_64(c) KW_SUMS_56(c), KW_SUMS4(c, 28)
+#define KW_NAMES_64 KW_NAMES_56 ", %28, %29, %30, %31"
+#define KW_SUMS_72(c) KW_SUMS_64(c), KW_SUMS4(c, 32)
+#define KW_NAMES_72 KW_NAMES_64 ", %32, %33, %34, %35"
+#define KW_SUMS_80(c) KW_SUMS_72(c), KW_SUMS4(c, 36)
+#define KW_NAMES_80 KW_NAMES_72 ", %36, %37, %38, %39"
+#define KW_SUMS_88(c) KW_SUMS_80(c), KW_SUMS4(c, 40)
+#define KW_NAMES_88 KW_NAMES_80 ", %40, %41, %42, %43"
+#define KW_SUMS_96(c) KW_SUMS_88(c), KW_SUMS4(c, 44)
+#define KW_NAMES_96 KW_NAMES_88 ", %44, %45, %46, %47"
+#define KW_SUMS_104(c) KW_SUMS_96(c), KW_SUMS4(c, 48)
+#define KW_NAMES_104 KW_NAMES_96 ", %48, %49, %50, %51"
+#define KW_SUMS_112(c) KW_SUMS_104(c), KW_SUMS4(c, 52)
+#define KW_NAMES_112 KW_NAMES_104 ", %52, %53, %54, %55"
+#define KW_SUMS_120(c) KW_SUMS_112(c), KW_SUMS4(c, 56)
+#define KW_NAMES_120 KW_NAMES_112 ", %56, %57, %58, %59"
+#define KW_SUMS_128(c) KW_SUMS_120(c), KW_SUMS4(c, 60)
+#define KW_NAMES_128 KW_NAMES_120 ", %60, %61, %62, %63"
+#define KW_SUMS_136(c) KW_SUMS_128(c), KW_SUMS4(c, 64)
+#define KW_NAMES_136 KW_NAMES_128 ", %64, %65, %66, %67"
+#define KW_SUMS_144(c) KW_SUMS_136(c), KW_SUMS4(c, 68)
+#define KW_NAMES_144 KW_NAMES_136 ", %68, %69, %70, %71"
+#define KW_SUMS_152(c) KW_SUMS_144(c), KW_SUMS4(c, 72)
+#define KW_NAMES_152 KW_NAMES_144 ", %72, %73, %74, %75"
+#define KW_SUMS_160(c) KW_SUMS_152(c), KW_SUMS4(c, 76)
+#define KW_NAMES_160 KW_NAMES_152 ", %76, %77, %78, %79"
+#define KW_SUMS_168(c) KW_SUMS_160(c), KW_SUMS4(c, 80)
+#define KW_NAMES_168 KW_NAMES_160 ", %80, %81, %82, %83"
+#define KW_SUMS_176(c) KW_SUMS_168(c), KW_SUMS4(c, 84)
+#define KW_NAMES_176 KW_NAMES_168 ", %84, %85, %86, %87"
+#define KW_SUMS_184(c) KW_SUMS_176(c), KW_SUMS4(c, 88)
+#define KW_NAMES_184 KW_NAMES_176 ", %88, %89, %90, %91"
+#define KW_SUMS_192(c) KW_SUMS_184(c), KW_SUMS4(c, 92)
+#define KW_NAMES_192 KW_NAMES_184 ", %92, %93, %94, %95"
+#define KW_SUMS_200(c) KW_SUMS_192(c), KW_SUMS4(c, 96)
+#define KW_NAMES_200 KW_NAMES_192 ", %96, %97, %98, %99"
+#define KW_SUMS_208(c) KW_SUMS_200(c), KW_SUMS4(c, 100)
+#define KW_NAMES_208 KW_NAMES_200 ", %100, %101, %102, %103"
+#define KW_SUMS_216(c) KW_SUMS_208(c), KW_SUMS4(c, 104)
+#define KW_NAMES_216 KW_NAMES_208 ", %104, %105, %106, %107"
+#define KW_SUMS_224(c) KW_SUMS_216(c), KW_SUMS4(c, 108)
+#define KW_NAMES_224 KW_NAMES_216 ", %108, %109, %110, %111"
+#define KW_SUMS_232(c) KW_SUMS_224(c), KW_SUMS4(c, 112)
+#define KW_NAMES_232 KW_NAMES_224 ", %112, %113, %114, %115"
+#define KW_SUMS_240(c) KW_SUMS_232(c), KW_SUMS4(c, 116)
+#define KW_NAMES_240 KW_NAMES_232 ", %116, %117, %118, %119"
+#define KW_SUMS_248(c) KW_SUMS_240(c), KW_SUMS4(c, 120)
+#define KW_NAMES_248 KW_NAMES_240 ", %120, %121, %122, %123"
+#define KW_SUMS_256(c) KW_SUMS_248(c), KW_SUMS4(c, 124)
+#define KW_NAMES_256 KW_NAMES_248 ", %124, %125, %126, %127"
+#define KW_BEHIND_8 "%4, %5"
 #define KW_BEHIND_16 "%8, %9"
+#define KW_BEHIND_24 "%12, %13"
 #define KW_BEHIND_32 "%16, %17"
+#define KW_BEHIND_40 "%20, %21"
 #define KW_BEHIND_48 "%24, %25"
+#define KW_BEHIND_56 "%28, %29"
 #define KW_BEHIND_64 "%32, %33"
+#define KW_BEHIND_72 "%36, %37"
 #define KW_BEHIND_80 "%40, %41"
+#define KW_BEHIND_88 "%44, %45"
 #define KW_BEHIND_96 "%48, %49"
+#define KW_BEHIND_104 "%52, %53"
 #define KW_BEHIND_112 "%56, %57"
+#define KW_BEHIND_120 "%60, %61"
 #define KW_BEHIND_128 "%64, %65"
+#define KW_BEHIND_136 "%68, %69"
 #define KW_BEHIND_144 "%72, %73"
+#define KW_BEHIND_152 "%76, %77"
 #define KW_BEHIND_160 "%80, %81"
+#define KW_BEHIND_168 "%84, %85"
 #define KW_BEHIND_176 "%88, %89"
+#define KW_BEHIND_184 "%92, %93"
 #define KW_BEHIND_192 "%96, %97"
+#define KW_BEHIND_200 "%100, %101"
 #define KW_BEHIND_208 "%104, %105"
+#define KW_BEHIND_216 "%108, %109"
 #define KW_BEHIND_224 "%112, %113"
+#define KW_BEHIND_232 "%116, %117"
 #define KW_BEHIND_240 "%120, %121"
+#define KW_BEHIND_248 "%124, %125"
 #define KW_BEHIND_256 "%128, %129"
+#define KW_ADDS_8 "%6"
 #define KW_ADDS_16 "%10"
+#define KW_ADDS_24 "%14"
 #define KW_ADDS_32 "%18"
+#define KW_ADDS_40 "%22"
 #define KW_ADDS_48 "%26"
+#define KW_ADDS_56 "%30"
 #define KW_ADDS_64 "%34"
+#define KW_ADDS_72 "%38"
 #define KW_ADDS_80 "%42"
+#define KW_ADDS_88 "%46"
 #define KW_ADDS_96 "%50"
+#define KW_ADDS_104 "%54"
 #define KW_ADDS_112 "%58"
+#define KW_ADDS_120 "%62"
 #define KW_ADDS_128 "%66"
+#define KW_ADDS_136 "%70"
 #define KW_ADDS_144 "%74"
+#define KW_ADDS_152 "%78"
 #define KW_ADDS_160 "%82"
+#define KW_ADDS_168 "%86"
 #define KW_ADDS_176 "%90"
+#define KW_ADDS_184 "%94"
 #define KW_ADDS_192 "%98"
+#define KW_ADDS_200 "%102"
 #define KW_ADDS_208 "%106"
+#define KW_ADDS_216 "%110"
 #define KW_ADDS_224 "%114"
+#define KW_ADDS_232 "%118"
 #define KW_ADDS_240 "%122"
+#define KW_ADDS_248 "%126"
 #define KW_ADDS_256 "%130"
 
 #define KW_OF_COLUMNS_(name, columns) name##columns
@@ -146,8 +209,8 @@ static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_EMU_TYPE, KW_INST_M
 #define KW_WGMMA_SUMS KW_OF_COLUMNS(KW_SUMS_, KW_INST_N)
 #define KW_WGMMA_NAMES "{" KW_OF_COLUMNS(KW_NAMES_, KW_INST_N) "}, " KW_OF_COLUMNS(KW_BEHIND_, KW_INST_N)
 #define KW_WGMMA_ADDS KW_OF_COLUMNS(KW_ADDS_, KW_INST_N)
-#if KW_INST_N % 16 || KW_INST_N > 256
-#error wgmma is generated with multiples of 16 columns, 256 at most
+#if KW_INST_N % 8 || KW_INST_N > 256
+#error wgmma is generated with multiples of 8 columns, 256 at most
 #endif
 
 /* The predicate adds to the sums. */

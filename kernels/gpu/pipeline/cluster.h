@@ -22,7 +22,9 @@ KW_DEVICE void kw_shares_deal(char *lds, const kw_sums *sums, int part) {
     for (int share = 0; share < KW_SHARES; share++) {
         KW_UNROLL
         for (int n = 0; n < KW_REPEAT_M * KW_SHARE_N / 4; n++) {
-            const kw_sum *sum = &sums->at[n / (KW_SHARE_N / 4)].e[share * KW_SHARE_N + n % (KW_SHARE_N / 4) * 4];
+            const int first = share * KW_SHARE_N + n % (KW_SHARE_N / 4) * 4;
+            if (first >= KW_ACC_N) continue;
+            const kw_sum *sum = &sums->at[n / (KW_SHARE_N / 4)].e[first];
             kw_u32 words[4];
             KW_UNROLL
             for (int j = 0; j < 4; j++)
@@ -32,6 +34,7 @@ KW_DEVICE void kw_shares_deal(char *lds, const kw_sums *sums, int part) {
     }
 }
 
+/* Behind the last column, which is not stored, there may be anything. */
 KW_DEVICE void kw_shares_add(char *lds, kw_sums *sums, int group) {
     KW_UNROLL
     for (int n = 0; n < KW_REPEAT_M * KW_SHARE_N / 4; n++) {
@@ -63,7 +66,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
     kw_cluster_barrier();
     if (own >= KW_SHARE_GROUPS) return;
     kw_shares_add(lds, &sums, own);
-    kw_share_start(a, &work, (work.part * KW_SHARE_GROUPS + own) * (KW_TILE_N / KW_SHARES));
+    kw_share_start(a, &work, (work.part * KW_SHARE_GROUPS + own) * (2 * KW_SHARE_N));
     kw_sums_put(a, &work, &sums, first_row);
 }
 

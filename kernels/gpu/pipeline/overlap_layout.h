@@ -34,7 +34,7 @@ enum { KW_LDS_BYTES = KW_OVERLAP_BYTES(KW_PIECES) };
 enum { KW_PARTS = KW_TEAM * KW_WAVE_GROUPS };
 enum { KW_SHARES = KW_TILE_N % (8 * KW_PARTS) == 0 ? KW_PARTS : KW_TEAM };
 enum { KW_SHARE_GROUPS = KW_SHARES / KW_TEAM };
-enum { KW_SHARE_N = KW_ACC_N / KW_SHARES };
+enum { KW_SHARE_N = KW_CEIL(KW_TILE_N / 8, KW_SHARES) * 4 }; /* whole runs of 8 columns; the last share may be less, or none */
 #endif
 
 /* --- a tile, or a part of its depth --- */
@@ -47,6 +47,7 @@ typedef struct kw_work {
     const char *facts;         /* what the text keeps in shared memory (KW_FACTS_BYTES) */
     kw_i64 share_at;           /* KW_TEAM, of a convolution: where a row of the share begins behind the row of the result, */
     int share_cols;            /* and how many columns there are from there on */
+    int share_end;             /* KW_TEAM, of a product: where the tile's columns end */
     int rows_end;              /* KW_ROW_GROUPS: of the group, which is `batch`; rows (or with KW_TURNED columns) count over all groups */
 } kw_work;
 

@@ -107,8 +107,10 @@ KW_DEVICE void kw_piece_fill(char *piece, const kw_acc *acc, int first, const in
     for (int j = 0; j < KW_PIECE / 8 && first + j * 8 < KW_TILE_N; j += 2) {
         kw_u32 w[4];
         KW_UNROLL
-        for (int i = 0; i < 4; i++)
-            w[i] = kw_out_pair(acc->e[(first / 8 + j) * 4 + 2 * i], acc->e[(first / 8 + j) * 4 + 2 * i + 1]);
+        for (int i = 0; i < 4; i++) {
+            const int e = (first / 8 + j) * 4 + 2 * i;
+            w[i] = e < KW_ACC_N ? kw_out_pair(acc->e[e], acc->e[e + 1]) : 0; /* behind an odd number of matrices */
+        }
         if (turned)
             kw_matrix_write_turned(piece + kw_piece_at((j + lane / 16) * 8 + lane % 8, cell), w);
         else

@@ -52,6 +52,7 @@ _Static_assert((int)KW_LAYOUT_RCR == (int)KW_RCR && (int)KW_LAYOUT_CRR == (int)K
 
 static bool operand_lies_by_rows(const kw_mma *mma, int which) {
     if (mma->op == KW_GEMM) {
+        which ^= mma->epi == KW_EPI_TURNED;
         return which == 0 ? KW_GEMM_A_BY_ROWS(mma->layout) : KW_GEMM_B_BY_ROWS(mma->layout);
     }
     return which == 0 ? KW_IGEMM_A_BY_ROWS(mma->op) : KW_IGEMM_B_BY_ROWS(mma->op);

@@ -29,7 +29,8 @@ static bool instruction_is_used(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_mma_shares_instruction(mma)) {
         bool registers = kw_mma_overlaps(mma) && mma->epi != KW_EPI_CSHUFFLE;
-        bool any = (registers || kw_mma_cuts_piece(mma)) && mma->inst[1] >= 16 && mma->inst[1] <= 256 && mma->inst[1] % 16 == 0;
+        int32_t least = mma->op == KW_GEMM ? 8 : 16;
+        bool any = (registers || kw_mma_cuts_piece(mma)) && mma->inst[1] >= least && mma->inst[1] <= 256 && mma->inst[1] % least == 0;
         bool columns =
             mma->inst[1] == 64 || mma->inst[1] == 128 || mma->inst[1] == 256 || (mma->inst[1] == 192 && kw_mma_overlaps(mma)) || any;
         return mma->inst[0] == 64 && mma->inst[2] * mma->bytes == 32 && columns;
@@ -133,21 +134,23 @@ static bool overlap_blocks(const kw_rule_case *c) {
 }
 
 /* Sums are dealt out in fours of a thread's, that is in runs of 8 columns; which group of waves has what step must not change from round to
- * round of the stages, as a group that missed a phase would take the one before for it. */
+ * round of the stages, as a group that missed a phase would take the one before for it; and a group gives a stage back when its next step is
+ * there, so it needs two of its own. */
 static bool cluster_blocks(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     int32_t blocks = kw_mma_cluster(mma);
-    bool count = blocks == 2 || blocks == 4 || blocks == 8;
+    bool count = blocks >= 2 && blocks <= 8;
     bool plain = kw_mma_overlaps(mma) && !kw_mma_passes(mma) && mma->vec[0] > 1 && mma->spec == KW_SPEC_DEFAULT;
-    return mma->streamk != KW_STREAMK_CLUSTER ||
-           (count && plain && mma->tile[1] % (8 * blocks) == 0 && (mma->pipe != KW_PIPE_PINGPONG || mma->stages % 2 == 0));
+    bool shares = mma->op == KW_GEMM || mma->tile[1] % (8 * blocks) == 0;
+    bool in_turns = mma->pipe != KW_PIPE_PINGPONG || (mma->stages % 2 == 0 && mma->stages >= 4);
+    return mma->streamk != KW_STREAMK_CLUSTER || (count && plain && shares && in_turns);
 }
 
 /* They meet where the operands were. A share of a convolution's columns lies in one of its runs of 64. */
 static bool cluster_shares(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
-    int64_t sums = (int64_t)mma->tile[0] * mma->tile[1] * KW_SUM_BYTES * mma->wave_groups;
-    int32_t share = mma->tile[1] / kw_mma_cluster(mma);
+    int32_t blocks = kw_mma_cluster(mma), share = (int32_t)kw_ceil_div(mma->tile[1] / 8, blocks) * 8;
+    int64_t sums = (int64_t)mma->tile[0] * share * blocks * KW_SUM_BYTES * mma->wave_groups;
     bool run = mma->op == KW_GEMM || (share <= KW_SLAB_ELEMENTS && KW_SLAB_ELEMENTS % share == 0);
     return mma->streamk != KW_STREAMK_CLUSTER || (sums <= kw_mma_tile_bytes(mma) * mma->stages && run);
 }
@@ -163,8 +166,7 @@ static bool overlap_results(const kw_rule_case *c) {
     if (kw_mma_passes(mma)) {
         return !turned || (mma->op == KW_GEMM && padded && mma->bytes == 2 && mma->split_k == 1 && !mma->row_groups);
     }
-    bool by_rows = turned ? KW_GEMM_A_BY_ROWS(mma->layout) : KW_GEMM_B_BY_ROWS(mma->layout);
-    bool gemm = mma->op == KW_GEMM && padded && (!by_rows || mma->tile[1] % KW_SLAB_ELEMENTS == 0);
+    bool gemm = mma->op == KW_GEMM && padded;
     bool meets = mma->op != KW_GEMM && !turned && mma->streamk == KW_STREAMK_CLUSTER && mma->tile[1] % KW_SLAB_ELEMENTS == 0;
     return mma->bytes == 2 && (gemm || meets);
 }
@@ -246,8 +248,9 @@ const kw_rule kw_mma_valid_rules[] = {
     {"tile_by_waves", "on each axis the tile must be a multiple of waves times instruction", tile_holds_waves},
     {"instruction_shape",
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
-     "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and of any multiple of 16 up to 256 with results "
-     "from the registers, with spec=stride1 and merge=1, in conv_fwd of 16-bit types with vectors of 8, merge=1 and spec=default, and in "
+     "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and of any multiple of 16 (gemm: 8) up to 256 with "
+     "results from the registers, with spec=stride1 and merge=1, in conv_fwd of 16-bit types with vectors of 8, merge=1 and spec=default, "
+     "and in "
      "conv_bwd_data and gemm of such from 80 on",
      instruction_is_used},
     {"bulk_operands",
@@ -288,7 +291,8 @@ const kw_rule kw_mma_valid_rules[] = {
     {"cluster_blocks",
      "streamk=cluster is for pipe=cooperative and pingpong with results from the registers (epi=default or turned), runs of 16 bytes and "
      "spec=default; "
-     "split_k is 2, 4 or 8, eight columns times split_k divide the instruction's, and with pingpong stages is even",
+     "split_k is 2 to 8, of a convolution eight columns times split_k divide the instruction's, and with pingpong stages is even and at "
+     "least 4",
      cluster_blocks},
     {"cluster_shares",
      "with streamk=cluster the tile's sums, twice with pingpong, must fit where the stages are, and for a convolution a block's share of "
@@ -297,8 +301,7 @@ const kw_rule kw_mma_valid_rules[] = {
      cluster_shares},
     {"overlap_results",
      "epi=turned is for pipe=cooperative and pingpong; it and epi=default are there for GEMM of bf16 and fp16 with pad_m=pad_n=pad_k=1, "
-     "with vec_c=1 and fewer than 64 columns of an instruction where the depth of the operand that has them is contiguous; epi=default "
-     "also "
+     "with vec_c=1; epi=default also "
      "for convolutions with streamk=cluster; epi=turned with vec_c=8 has split_k=1 and no grouped products",
      overlap_results},
     {"overlap_epilogue",
