@@ -40,11 +40,11 @@
 #define KW_EACH_SUM(DO) DO(a0_0, 0) DO(a0_1, 1)
 #define KW_MULTIPLY \
         kw_vf x; \
-        kw_vf b0_0 = kw_load(w + 0 * KW_VECTOR); \
+        kw_vf b0_0 = kw_load(w + 0 * KW_VECTOR) KW_LESS_W_ZEROS; \
         KW_KEEP(b0_0); \
-        kw_vf b0_1 = kw_load(w + 1 * KW_VECTOR); \
+        kw_vf b0_1 = kw_load(w + 1 * KW_VECTOR) KW_LESS_W_ZEROS; \
         KW_KEEP(b0_1); \
-        kw_vf b0_2 = kw_load(w + 2 * KW_VECTOR); \
+        kw_vf b0_2 = kw_load(w + 2 * KW_VECTOR) KW_LESS_W_ZEROS; \
         KW_KEEP(b0_2); \
         x = kw_load_x(src + from[1]) KW_LESS_ZERO; \
         a0_0 = kw_fma(a0_0, x, b0_0); \
