@@ -507,6 +507,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
               x->walk.src_start * p->pixel;
         if (KW_READS_PADDING) limit = end - (KW_TILE_COLS - 1) * job.src_pixel - 4 * job.steps;
     }
+    kw_i64 farthest = 0; /* of runs that go back through the tensor */
+    for (kw_i64 i = 0; KW_BACKWARD && limit && i < y->walk.taps * of_height; i++)
+        farthest = kw_max(farthest, runs[i].src);
     kw_i64 inside[2];
     columns_inside(inside, &x->walk, SRC_SIZE(a)[2]);
     kw_i64 first =
@@ -543,7 +546,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
                     kw_i64 count = tile_columns(c, end, inside);
                     job.cols = count, job.lead = 0;
                     job.src = src + g * SRC_CHANNELS(a) * KW_WORD + r * job.src_row + c * job.src_pixel;
-                    if (limit && job.run_count && job.src + job.runs[job.run_count - 1].src > limit) {
+                    if (limit && job.run_count && job.src + (KW_BACKWARD ? farthest : job.runs[job.run_count - 1].src) > limit) {
                         job.cols = KW_TILE_COLS, job.lead = KW_TILE_COLS - count;
                         job.src -= job.lead * job.src_pixel;
                     }

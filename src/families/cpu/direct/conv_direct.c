@@ -243,23 +243,29 @@ static int64_t whole_lines(int64_t bytes) {
     return 3 * lines <= 4 * bytes ? lines : bytes;
 }
 
+/* Whether no tap reads outside the width. */
+static bool reads_inside(const kw_problem *problem, const cut *c) {
+    const kw_conv_dims *d = &problem->conv;
+    bool forward = problem->op == KW_CONV_FWD && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
+    return d->pad[2] == 0 && (forward || (d->filter[2] == 1 && d->stride[2] == 1));
+}
+
 /* Whether tiles read the tensor where it lies: elements are what the tile reads, the last steps of runs are whole, behind which the tensor may
- * end, and nothing outside the image is read: edge=skip leaves it out, or it is none but whole rows. By edge=skip the tensor is read so wherever
- * its pixels lie as the copy's would: what a copy costs is more than what tiles wait for. Others do where each pixel is read once at most, and
- * columns that are merged are neighbours. */
+ * end, and nothing outside the image is read: edge=skip leaves it out, or it is none but whole rows. The tensor is read so wherever its pixels lie
+ * as the copy's would: what a copy costs is more than what tiles wait for. Others are where each is read once at most. Columns that are merged
+ * are neighbours. */
 static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const cut *c, int64_t elements) {
     const kw_conv_dims *d = &problem->conv;
     if (work->amx || direct->tile.own || (size_t)work->word != kw_dtype_size(problem->dtype) || elements % work->pair != 0) {
         return false;
     }
     bool once = problem->op == KW_CONV_FWD && d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
-    bool leaves_out = direct->tile.skip && !work->head && kw_tile_group(&direct->tile, work->block) == 1;
-    bool as_copied = d->g == 1 && c->pixel == elements * work->word;
-    bool inside = d->pad[2] == 0 && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
-    if (leaves_out) {
+    bool as_copied = d->g == 1 && c->pixel == elements * work->word && !work->converts;
+    if (direct->tile.skip && !work->head && kw_tile_group(&direct->tile, work->block) == 1) {
         return once || as_copied;
     }
-    return once && inside && direct->tile.rows == 1 && c->width.pixels >= direct->tile.cols && (d->g == 1 || !direct->merge);
+    bool whole = direct->tile.rows == 1 && c->width.pixels >= direct->tile.cols && (d->g == 1 || !direct->merge);
+    return (once || as_copied) && whole && reads_inside(problem, c);
 }
 
 /* Bytes from one copied pixel to the next, of which a tile's next one is step further. Where a slice has a part of each pixel, an odd number of
