@@ -9,6 +9,7 @@
  *   kw_result_held   the same with what kw_held_of() took for many pixels of the same channels
  *   kw_result_of_tile  the same of a register tile's sums, whose channels are of one group
  *   kw_result_lanes  some of its lanes                                   kw_pixels_lanes
+ *   kw_result_held_lanes  some of its lanes, with what kw_held_of_lanes() took of the same lanes
  *   kw_result_ahead  asks for what a vector of channels will read
  *
  * Minima and maxima are instructions, not comparisons: vmaxps and vminps give their last operand where one is NaN, so NaN passes. */
@@ -467,10 +468,9 @@ typedef struct kw_held {
 #define KW_HOLD_ROW(type, number) (held.tensor[number] = at.args->extra[number], 0.0f)
 #define KW_HOLD_ELEMENTS(type, number)                                                                                                     \
     (held.tensor[number] = at.args->extra[number], held.from_result[number] = at.args->extra[number] - at.result, 0.0f)
-KW_INLINE kw_held kw_held_of(kw_place at) {
+KW_INLINE kw_held kw_held_of_lanes(kw_place at) {
     kw_held held;
     kw_vf v = {0};
-    at.lanes = (kw_lanes){0, KW_LANES};
     held.result = at.result;
 #if KW_W_ZERO
     held.zeros = KW_W_ZERO_ONE ? kw_w_zero(at) - (kw_vi){0} : KW_W_ZERO_WORD(kw_whole_)(at.args->extra[KW_W_ZERO_AT], at.channel, at.lanes);
@@ -482,6 +482,10 @@ KW_INLINE kw_held kw_held_of(kw_place at) {
     (void)v;
     return held;
 }
+KW_INLINE kw_held kw_held_of(kw_place at) {
+    at.lanes = (kw_lanes){0, KW_LANES};
+    return kw_held_of_lanes(at);
+}
 
 #define KW_HELD_VECTOR(type, number) (held->vector[number])
 #define KW_HELD_ROW(type, number) kw_one_##type(held->tensor[number], at.row)
@@ -492,11 +496,14 @@ KW_INLINE kw_held kw_held_of(kw_place at) {
 /* sums: kw_sums_of_channels or another; a place that is handed on to a function is copied in memory, and that takes long. */
 #define KW_STORE_HELD_SUMS(sums)                                                                                                           \
     (void)tables, (void)held;                                                                                                              \
-    at.lanes = (kw_lanes){0, KW_LANES};                                                                                                    \
     v = sums;                                                                                                                              \
     KW_TILE_STEPS(v, KW_STEP_FUNCTION, KW_HELD_VECTOR, KW_CHANNEL_AND_ROW(KW_HELD_VECTOR, KW_HELD_ROW), KW_HELD_ELEMENTS)                  \
     kw_put_rounded(p, kw_round_out(v), at.lanes)
+KW_INLINE void kw_result_held_lanes(const kw_tables *tables, const kw_held *held, void *p, kw_vf v, kw_place at) {
+    KW_STORE_HELD_SUMS(kw_sums_of_channels(v, at));
+}
 KW_INLINE void kw_result_held(const kw_tables *tables, const kw_held *held, void *p, kw_vf v, kw_place at) {
+    at.lanes = (kw_lanes){0, KW_LANES};
     KW_STORE_HELD_SUMS(kw_sums_of_channels(v, at));
 }
 /* For tiles, whose own sums fill the registers. Channels are of one group, which kw_one_group() tells of so many: where w has zero points that takes a
@@ -510,6 +517,7 @@ KW_INLINE void kw_result_held(const kw_tables *tables, const kw_held *held, void
 #define kw_sums_held(held, v, at) kw_sums(v)
 #endif
 KW_INLINE void kw_result_of_tile(const kw_tables *tables, const kw_held *held, void *p, kw_vf v, kw_place at) {
+    at.lanes = (kw_lanes){0, KW_LANES};
     KW_STORE_HELD_SUMS(kw_sums_held(held, v, at));
 }
 #if KW_W_ZERO
@@ -532,6 +540,7 @@ KW_INLINE kw_vi kw_gathered(const char *from, kw_vi bytes) {
     return words;
 }
 KW_INLINE void kw_result_of_groups(const kw_tables *tables, const kw_held *held, const kw_vi *groups, void *p, kw_vf v, kw_place at) {
+    at.lanes = (kw_lanes){0, KW_LANES};
     KW_STORE_HELD_SUMS(kw_sums_less(v, held->zeros * kw_gathered(held->x_sums + at.row * held->x_step, *groups)));
 }
 #endif

@@ -72,7 +72,23 @@ KW_INLINE int kw_pixel_exists(const kw_channels *at, const char *p) { return (kw
 
 KW_INLINE int kw_writes_all(const kw_channels *at) { return at->first == 0 && at->end == KW_CHANNELS; }
 
-/* All pixels of a tile. Functions are called for vectors that are not whole, in a loop of their own, so that the other has all registers. */
+/* The channels of a tile that fill no vector. A function of its own, so that the loop over whole vectors has all registers. */
+static __attribute__((noinline, unused)) void kw_write_some_sums(const kw_vf *sums, char *dst, const kw_i64 *to, const kw_channels *at) {
+    for (kw_i64 part = 0; part < KW_PARTS_OF_SUM; part++) {
+        kw_place place = kw_place_of_part(at, dst, part);
+        if (place.lanes.first >= place.lanes.end) continue;
+        kw_tables tables = kw_tables_of();
+        kw_held held = kw_held_of_lanes(place);
+        for (kw_i64 i = 0; i < KW_PIXELS; i++) {
+            char *p = dst + to[i];
+            if (!kw_pixel_exists(at, p)) continue;
+            kw_result_held_lanes(&tables, &held, p + part * KW_LANES * KW_OUT_BYTES, sums[KW_PARTS_OF_SUM * i + part],
+                                 kw_place_of_part(at, p, part));
+        }
+    }
+}
+
+/* All pixels of a tile. */
 KW_INLINE void kw_write_sums(const kw_vf *sums, char *dst, const kw_i64 *to, const kw_channels *at) {
     if (kw_writes_all(at)) {
         kw_tables tables = kw_tables_of();
@@ -85,11 +101,7 @@ KW_INLINE void kw_write_sums(const kw_vf *sums, char *dst, const kw_i64 *to, con
         }
         return;
     }
-    for (kw_i64 i = 0; i < KW_PARTS_OF_SUM * KW_PIXELS; i++) {
-        char *p = dst + to[i / KW_PARTS_OF_SUM];
-        kw_i64 part = i % KW_PARTS_OF_SUM;
-        if (kw_pixel_exists(at, p)) kw_result_lanes(p + part * KW_LANES * KW_OUT_BYTES, sums[i], kw_place_of_part(at, p, part));
-    }
+    kw_write_some_sums(sums, dst, to, at);
 }
 
 #else

@@ -108,8 +108,22 @@ KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
 }
 
 #if KW_EPILOGUE
-/* Writes what exists of a tile, from spill: whole vectors, and then those that are not, for which a function is called, so that the first
- * loop has all registers. */
+/* The last channels of a tile's pixels, rest of them behind whole ones, which fill no vector. A function of its own, so that the loop over whole
+ * vectors has all registers. */
+static __attribute__((noinline, unused)) void kw_tile_rest(const kw_tile_job *job, kw_i64 whole, kw_i64 rest) {
+    kw_place at = kw_place_lanes(kw_place_moved(job->at, whole, 0, 0), 0, rest);
+    kw_tables tables = kw_tables_of();
+    kw_held held = kw_held_of_lanes(at);
+    for (kw_i64 row = 0; row < job->rows; row++) {
+        const char *pixel = job->spill + row * KW_TILE_COLS * KW_STEP_BYTES + 4 * whole;
+        char *out = job->out + row * job->out_row + whole * KW_OUT_BYTES;
+        for (kw_i64 col = KW_LEAD(job); col < job->cols; col++)
+            kw_result_held_lanes(&tables, &held, out + col * job->out_pixel, kw_load(pixel + col * KW_STEP_BYTES),
+                                 kw_place_moved(at, 0, col, row));
+    }
+}
+
+/* Writes what exists of a tile, from spill: whole vectors, and then those that are not. */
 static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
     kw_i64 whole = kw_min(job->channels, KW_BLOCK) / KW_LANES * KW_LANES, rest = kw_min(job->channels, KW_BLOCK) - whole;
     kw_tables tables = kw_tables_of();
@@ -122,13 +136,7 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
                 kw_result_by(&tables, out + v * KW_OUT_BYTES, kw_load(pixel + 4 * v), kw_place_moved(at, v, col, row));
         }
     }
-    for (kw_i64 i = 0; rest && i < job->rows * job->cols; i++) {
-        kw_i64 row = i / job->cols, col = i % job->cols;
-        if (col < KW_LEAD(job)) continue;
-        const char *from = job->spill + (row * KW_TILE_COLS + col) * KW_STEP_BYTES + 4 * whole;
-        kw_result_lanes(job->out + row * job->out_row + col * job->out_pixel + whole * KW_OUT_BYTES, kw_load(from),
-                        kw_place_lanes(kw_place_moved(at, whole, col, row), 0, rest));
-    }
+    if (rest) kw_tile_rest(job, whole, rest);
 }
 #else
 /* Writes what exists of a tile, from spill. A vector that is not whole is written by a mask, or by its halves, quarters and so on. */
