@@ -122,11 +122,11 @@
 #endif
 
 KW_DEVICE int kw_min(int a, int b) { return a < b ? a : b; }
-/* A division takes some hundred cycles, which count where a block has loaded nothing yet; most strides are 1. */
-KW_DEVICE int kw_over(int value, int by) { return by == 1 ? value : value / by; }
 KW_DEVICE int kw_max(int a, int b) { return a > b ? a : b; }
 KW_DEVICE kw_i64 kw_min64(kw_i64 a, kw_i64 b) { return a < b ? a : b; }
 #define KW_CEIL(a, b) (((a) + (b)-1) / (b))
+/* value / by, for what is mostly 1, as strides are: a division takes some hundred cycles, which count where a block has loaded nothing yet. */
+KW_DEVICE int kw_over(int value, int by) { return by == 1 ? value : value / by; }
 
 #ifndef KW_PLANES /* only of gpu/igemm/igemm.c, and so is KW_BORDER */
 #define KW_PLANES 0

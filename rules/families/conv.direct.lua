@@ -17,7 +17,7 @@ return {
     rules = {
         (include "tables/isa").widest,
         (include "tables/isa").whole_tiles("tile_w", 17),
-        { "fewer than 7 sums in flight leave the multiply-add units idle; of the widest vectors 4 do on some machines", function(c, arch)
+        { "fewer than 7 sums in flight leave the multiply-add units idle; of the widest vectors 4 are enough on some machines", function(c, arch)
             return c.tile_h * c.tile_w * c.vecs >= (c.isa == "avx512" and c.tile_h == 1 and c.tile_w >= 4 and 4 or 7)
         end },
         { "tiles of two rows are for images whose rows are short, taller ones for those of one or two columns", function(c, arch)

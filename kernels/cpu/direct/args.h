@@ -13,7 +13,7 @@ typedef struct kw_direct_params {
     kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs. 0: no copy;
                                  pixel, row and slice are the tensor's own */
     int flow;                 /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx) */
-    short join;               /* groups that are worked on as one (math=amx) */
+    short join;               /* groups that have one copy: worked on as one (math=amx), or one after the other */
     short slice_runs;         /* runs that it sums before the next ones; 0: all */
 } kw_direct_params;
 

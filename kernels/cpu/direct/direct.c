@@ -203,7 +203,8 @@ static kw_i64 groups_of_unit(const kw_kernel_args *a, const block *b) {
     return KW_TOGETHER ? kw_min(together(a), groups_of(a) - b->share * together(a)) : 1;
 }
 
-/* Of taps of a filter row the one that comes so manieth: by source columns, so that neighbours in the source are neighbours in packed weights. */
+/* The tap of a filter row whose weights are packed at place `number`: taps go by source columns, so that neighbours in the source have
+ * neighbouring weights. */
 KW_INLINE kw_i64 tap_in_turn(kw_i64 number, kw_i64 taps) { return KW_BACKWARD ? taps - 1 - number : number; }
 
 #include "cpu/direct/direct_pack.h"

@@ -78,8 +78,9 @@ static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
         char *to = a->packed + unit * bytes;
         kw_pack_run(to, from, p.depth, p.b_deep, p.columns - first, p.b_column);
         if (!meets_twice(&p)) continue;
-        for (char *end = to + bytes, *last = end - KW_STEP_BYTES; last < end; last += KW_VECTOR)
-            kw_put(last, (kw_vf)((kw_vu)kw_load(last) << 16));
+        char *last = to + bytes - KW_STEP_BYTES;
+        for (kw_i64 i = 0; i < KW_STEP_BYTES; i += KW_VECTOR)
+            kw_put(last + i, (kw_vf)((kw_vu)kw_load(last + i) << 16));
     }
 }
 

@@ -8,7 +8,8 @@
  *     -> dropped       [the last kw_plan_cache_release]      or by whatever took it out of the table, when no plan uses it
  *
  * Invariants: (1) users counts the plans, and the table while it is in it; (2) two in the table have different keys; (3) all but users,
- * next, explain, rejections, rejected, joint and notes is read only once it is in the table; (4) a plan keeps its own to the end, whatever leaves the table. */
+ * next, explain, rejections, rejected, joint and notes is read only once it is in the table; (4) a plan keeps its own to the end, whatever
+ * leaves the table. */
 #ifndef KW_DISPATCH_CACHE_PLAN_CACHE_H
 #define KW_DISPATCH_CACHE_PLAN_CACHE_H
 
@@ -86,7 +87,7 @@ void kw_plan_cache_invalidate_problem(kw_plan_cache *cache, kw_kernel_cache *ker
 void kw_joint_drop(kw_joint *joint, kw_kernel_cache *kernels);
 /* Says so of the impl from now on. Where memory is short nothing is said. */
 void kw_plan_impl_note(kw_plan_cache *cache, kw_plan_impl *impl, const char *text);
-/* Drops a impl that nobody uses. */
+/* Drops an impl that nobody uses. */
 void kw_plan_impl_drop(kw_plan_impl *impl, kw_kernel_cache *kernels);
 
 #endif

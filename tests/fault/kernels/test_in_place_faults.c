@@ -7,7 +7,7 @@
 
 /* 20 columns by tiles of 6, so that the last one of each row has two. */
 static const char config[] = "conv.direct conv_fwd fp32 isa=avx2 math=fma tile_h=1 tile_w=6 vecs=2 band=0 edge=pad";
-/* 128 channels a group, more than groups that share a copy have. */
+/* 128 channels a group are 512 bytes of a pixel, so that no two groups share a copy (groups_together of conv_direct.c). */
 static const char problem[] = "conv_fwd fp32 nhwgc n2 g2 c256 k40 i9x40 f1x2 s2x2";
 
 static const struct {

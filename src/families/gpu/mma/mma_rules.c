@@ -250,8 +250,7 @@ const kw_rule kw_mma_valid_rules[] = {
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
      "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and of any multiple of 16 (gemm: 8) up to 256 with "
      "results from the registers, with spec=stride1 and merge=1, in conv_fwd of 16-bit types with vectors of 8, merge=1 and spec=default, "
-     "and in "
-     "conv_bwd_data and gemm of such from 80 on",
+     "and in conv_bwd_data and gemm of such from 80 on",
      instruction_is_used},
     {"bulk_operands",
      "pipe=tma is for GEMM and conv_fwd with explicit=1, of bf16, fp16 or fp32 (as tf32), in runs of 16 bytes: vec_a and vec_b must be 8, "
@@ -290,9 +289,8 @@ const kw_rule kw_mma_valid_rules[] = {
      stationary_plain},
     {"cluster_blocks",
      "streamk=cluster is for pipe=cooperative and pingpong with results from the registers (epi=default or turned), runs of 16 bytes and "
-     "spec=default; "
-     "split_k is 2 to 8, of a convolution eight columns times split_k divide the instruction's, and with pingpong stages is even and at "
-     "least 4",
+     "spec=default; split_k is 2 to 8, of a convolution eight columns times split_k divide the instruction's, and with pingpong stages is "
+     "even and at least 4",
      cluster_blocks},
     {"cluster_shares",
      "with streamk=cluster the tile's sums, twice with pingpong, must fit where the stages are, and for a convolution a block's share of "
@@ -301,8 +299,7 @@ const kw_rule kw_mma_valid_rules[] = {
      cluster_shares},
     {"overlap_results",
      "epi=turned is for pipe=cooperative and pingpong; it and epi=default are there for GEMM of bf16 and fp16 with pad_m=pad_n=pad_k=1, "
-     "with vec_c=1; epi=default also "
-     "for convolutions with streamk=cluster; epi=turned with vec_c=8 has split_k=1 and no grouped products",
+     "with vec_c=1; epi=default also for convolutions with streamk=cluster; epi=turned with vec_c=8 has split_k=1 and no grouped products",
      overlap_results},
     {"overlap_epilogue",
      "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 and spec=stride1 have any; with "
