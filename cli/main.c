@@ -113,7 +113,7 @@ const cli_verb cli_verbs[] = {
      "kwright prune results.db --keep 0.99 --out kernels.txt",
      "For each operation and type. --out writes a catalog for --kernels, or a rule set where the name ends in .lua. What is kept is told "
      "on\n"
-     "all problems and on problems that did not choose. docs/selection/evaluation.md tells all.",
+     "all problems and on problems that did not choose. docs/selection/search-and-prune.md tells all.",
      OPTIONS(OPT_KEEP, OPT_WORST, OPT_OP, OPT_DTYPE, OPT_OUT, OPT_SEED, OPT_JSON, OPT_QUIET), 1, -1, verb_prune},
     {"quality", "NEW BASE", "accept or refuse a model in place of another", "kwright quality models/new models/old --stores results.db",
      "Accepted: mean and median efficiency within 0.5 % of the base's, P10 within 2 %, no problem more than 10 % worse. Exit code 1 and "

@@ -98,12 +98,27 @@ static int read_problem_list(list_reader *g, const char *name_or_path) {
     return end_gather(g, kw_problems_visit(name_or_path, g->op, g->dtype, visit_problem, g, &err), &err);
 }
 
+static bool stop_reading(void *user, const char *name, const kw_problem *problem) {
+    (void)user, (void)name, (void)problem;
+    return false;
+}
+
+/* Whether a word that is no problem names a set or a file of problems: then --problems was meant. */
+static bool is_list(const char *word) {
+    kw_error err = {0};
+    return *word && strcmp(word, "-") && !strchr(word, ' ') &&
+           !kw_problems_visit(word, KW_OP_COUNT, KW_DTYPE_COUNT, stop_reading, NULL, &err);
+}
+
 static int read_problem_line(list_reader *g, const char *line) {
     kw_error err = {0};
     kw_problem problems[KW_IMPORT_MAX];
     int count;
     kw_status status = kw_problem_import_all(problems, &count, line, &err);
     for (int i = 0; i < count && visit_problem(g, "", &problems[i]); i++) {
+    }
+    if (status && is_list(line)) {
+        return cli_usage("%.200s is a list, no problem; --problems %.200s reads it", cli_shown(line), cli_shown(line));
     }
     return end_gather(g, status, &err);
 }

@@ -213,5 +213,9 @@ int cli_plan_options(kw_plan_options *options, const cli_args *args) {
         options->mode = KW_FROZEN;
         options->frozen_is_error = true;
     }
+    if (options->remeasure && (options->mode == KW_FROZEN || options->mode == KW_PREDICT)) {
+        return cli_usage("--remeasure: mode %s measures nothing; leave it out, or take --mode shortlist or exhaustive",
+                         options->mode == KW_FROZEN ? "frozen" : "predict");
+    }
     return CLI_DONE;
 }

@@ -223,7 +223,7 @@ typedef struct kw_problem {
     /* x has type x_dtype instead: KW_UINT8, in a GEMM or forward convolution of KW_INT8. */
     bool mixed;
     kw_dtype x_dtype;
-    kw_fpmath fpmath;             /* of a problem of KW_FP32 */
+    kw_fpmath fpmath;             /* of a problem of KW_FP32, a GEMM of KW_FP8 or KW_BF8 */
     kw_filter_order filter_order; /* of a convolution's w; an epilogue's tensors of w's shape lie in the same order */
     unsigned char reserved[KW_PROBLEM_BYTES - 32 - sizeof(kw_conv_dims) - sizeof(kw_epilogue) - 8 * KW_TENSOR_COUNT * KW_PITCHES];
 } kw_problem;
@@ -381,7 +381,7 @@ typedef struct kw_context_options {
 KW_API kw_status kw_context_open(kw_context **context, const char *device, const kw_context_options *options, kw_error *err);
 /* All plans and registries of the context must be gone before. */
 KW_API void kw_context_close(kw_context **context);
-/* The device's facts in one line of text, e.g. "cpu:x86-64-v4-bf16 cores=2 lanes=16 l1=32768 ...". */
+/* The device's facts in one line of text, e.g. "cpu:x86-64-v4-bf16 model=amd-25-17-1 units=2 lanes=16 ...". */
 KW_API const char *kw_context_target(const kw_context *context);
 /* The device for people: its product and driver, e.g. "NVIDIA H200, driver for CUDA 13.0, GPU-6f3c1a52-..." */
 KW_API const char *kw_context_device(const kw_context *context);

@@ -82,7 +82,7 @@ static const struct {
     {"how it is measured",
      {OPT_MODE, OPT_SHORTLIST, OPT_EXHAUSTIVE, OPT_BATCHES, OPT_COLD, OPT_FRESH, OPT_VERIFY_ONLY, OPT_REMEASURE, OPT_BUDGET, OPT_SEED,
       OPT_COUNT}},
-    {"where a model errs: docs/selection/training.md",
+    {"where a model errs: docs/selection/active-data.md",
      {OPT_WHERE, OPT_STORES, OPT_REGRET, OPT_MIN_SHAPES, OPT_LEFT_OUT, OPT_EXPLOIT, OPT_EXPLORE, OPT_HOLDOUT, OPT_NEXT, OPT_COUNT}},
     {"what is written", {OPT_OUT, OPT_OVERWRITE, OPT_JSON, OPT_LIST, OPT_COUNT_ONLY, OPT_QUIET, OPT_COUNT}},
 };

@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 /* Problems are sorted into families (operation, axes, filter, stride, dilation, groups, extent and channels in classes;
- * docs/selection/training.md). The regret of a family is 1 less the mean efficiency of its selections, by predictions that saw no row of the
+ * docs/selection/active-data.md). The regret of a family is 1 less the mean efficiency of its selections, by predictions that saw no row of the
  * shape. */
 typedef enum kw_family_state {
     KW_FAMILY_ABOVE = 0, /* its regret is above the target */

@@ -233,8 +233,8 @@ static kw_status check_wants(const kw_config *config, kw_error *err) {
                        name, kw_dtype_name(wants->x_dtype));
     }
     if (wants->mixed && (config->dtype != KW_INT8 || wants->x_dtype != KW_UINT8)) {
-        return kw_fail(err, KW_ILLEGAL, "%s: rule x_type: x=%s of %s is no kernel's; x has another type in int8 x=uint8 alone", name,
-                       kw_dtype_name(wants->x_dtype), kw_dtype_name(config->dtype));
+        return kw_fail(err, KW_ILLEGAL, "%s: rule x_type: x=%s of %s is no kernel's; x has another type than w only as x=uint8 of int8",
+                       name, kw_dtype_name(wants->x_dtype), kw_dtype_name(config->dtype));
     }
     if (wants->tf32 && (!family->rounds || config->dtype != KW_FP32)) {
         return kw_fail(err, KW_ILLEGAL, "%s: rule fpmath: its kernels of %s multiply elements as they are; leave out fpmath=tf32", name,

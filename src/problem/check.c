@@ -170,7 +170,7 @@ static kw_status check_mixed(const kw_problem *problem, kw_error *err) {
         return KW_OK;
     }
     if (problem->x_dtype != KW_UINT8 || problem->dtype != KW_INT8) {
-        return kw_fail(err, KW_ILLEGAL, "problem: x=%s with weights of %s; x has another type in int8 x=uint8 alone",
+        return kw_fail(err, KW_ILLEGAL, "problem: x=%s with weights of %s; x has another type than w only as x=uint8 of int8",
                        kw_dtype_name(problem->x_dtype), kw_dtype_name(problem->dtype));
     }
     return problem->op == KW_GEMM || problem->op == KW_CONV_FWD

@@ -83,8 +83,8 @@ static void show_batch(const batch *b, const cli_problem_list *list, const doubl
         cli_json_real(&json, "apart_ns", ns[0]);
         cli_json_print(&json, stdout);
     } else {
-        printf("%stogether %s, in %zu calls %s: %.2f times as fast\n", b->joined, cli_time(together, ns[1]), b->count,
-               cli_time(apart, ns[0]), ns[0] / ns[1]);
+        printf("%stogether %s, in %zu call%s %s: %.2f times as fast\n", b->joined, cli_time(together, ns[1]), b->count,
+               b->count == 1 ? "" : "s", cli_time(apart, ns[0]), ns[0] / ns[1]);
     }
 }
 

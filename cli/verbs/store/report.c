@@ -2,6 +2,7 @@
  * problem, with a verdict each and an exit code for a gate. */
 #include "cli.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -68,7 +69,7 @@ int verb_report(const cli_args *args) {
 /* --- diff --- */
 
 typedef struct diff {
-    bool json;
+    bool json, headed;
     int64_t count[KW_VERDICT_COUNT];
 } diff;
 
@@ -83,10 +84,15 @@ static void print_verdict(void *user, const kw_report_line *line) {
         print_line(NULL, line);
         return;
     }
+    if (!d->headed) {
+        printf("%-4s %10s %10s %9s  problem\n", "", "time", "baseline", "change");
+        d->headed = true;
+    }
     printf("%s %10s %10s ", kw_verdict_name(line->verdict), line->best_ns > 0 ? cli_time(times[0], line->best_ns) : "-",
            cli_time(times[1], line->baseline_ns));
     if (line->ratio > 0) {
-        printf("%+7.1f %%", 100 * (1 / line->ratio - 1));
+        double change = 100 * (1 / line->ratio - 1);
+        printf("%+7.1f %%", fabs(change) < 0.05 ? 0 : change); /* no -0.0 */
     } else {
         printf("%9s", "-");
     }
@@ -102,9 +108,6 @@ int verb_diff(const cli_args *args) {
     options.slack = slack ? strtod(slack, &end) : 0;
     if (slack && (!*slack || *end || !(options.slack >= 0 && options.slack < 10))) {
         return cli_usage("--slack %.60s is no share; for example 0.05", slack);
-    }
-    if (!d.json) {
-        printf("%-4s %10s %10s %9s  problem\n", "", "time", "baseline", "change");
     }
     if (kw_report_visit(args->operands[0], &options, print_verdict, &d, &err)) {
         return cli_fail(&err);

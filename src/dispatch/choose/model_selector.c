@@ -355,7 +355,7 @@ static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *
     kw_error why = {0};
     source *s = take_model(selector, q->problem);
     if (!s && selector->count) {
-        kw_text_addf(&prediction->notes, "  no model is left that serves %s %s on this target\n", kw_op_name(q->problem->op),
+        kw_text_addf(&prediction->notes, "  no model that may be asked serves %s %s on this target\n", kw_op_name(q->problem->op),
                      kw_dtype_name(q->problem->dtype));
     }
     if (!s) {

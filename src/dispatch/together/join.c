@@ -145,7 +145,7 @@ static void __attribute__((format(printf, 3, 4))) note(const joining *j, const m
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    kw_plan_impl_note(&j->context->plan_cache, m->plan->impl, text);
+    kw_plan_impl_note(&j->context->plan_cache, m->plan->impl, j->count > 1 ? text : "alone in its list it runs by its own kernel");
 }
 
 /* The class by the kernel, whose members that join are marked. */

@@ -30,6 +30,8 @@ static void several_problems_run_in_one_call(void **state) {
     assert_int_equal(json_array_size(json_object_get(json, "plans")), 1);
     assert_true(json_real_value(json_object_get(json, "together_ns")) > 0);
     json_decref(json);
+    run(result, WORDS("explain", "--together", "--cc", "", "gemm fp32 m3 n4 k5"), NULL);
+    assert_non_null(strstr(result->out, "alone in its list"));
     run(result, WORDS("run", "--together", "--check", "gemm fp32 m3 n4 k5"), NULL);
     assert_int_equal(result->code, 2);
     free(result);

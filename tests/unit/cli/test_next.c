@@ -144,6 +144,10 @@ static void a_store_that_is_slower_than_its_baseline_fails_the_gate(void **state
     assert_int_equal(a->code, 0);
     assert_non_null(strstr(a->text, "\nSAME "));
     assert_non_null(strstr(a->text, "1 same, 0 fast, 0 slow, 0 lost; 0 are not"));
+    assert_non_null(strstr(a->text, "+0.0 %"));
+    shell_run(a, "kwright diff base.db gone.db");
+    assert_int_equal(a->code, 2);
+    assert_null(strstr(a->text, "baseline  "));
     /* The same rows with ten times the time, made by way of CSV. */
     shell_run(a, "kwright db export base.db --out base.csv --quiet && "
                  "awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^(time|median|least|half0|half1)_ns$/) c[i] = 1 } "

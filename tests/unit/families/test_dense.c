@@ -18,7 +18,8 @@ static void a_tile_beyond_the_registers_is_refused(void **state) {
         const char *config, *reason; /* NULL: it is fine */
     } cases[] = {
         {"gemm.tiled gemm int8 isa=avx512 math=dp tile_m=14 vecs=2 band=0 ahead=0 x=uint8", NULL},
-        {"gemm.tiled gemm fp32 isa=avx512 math=fma tile_m=14 vecs=2 band=0 ahead=0 x=uint8", "x has another type in int8 x=uint8 alone"},
+        {"gemm.tiled gemm fp32 isa=avx512 math=fma tile_m=14 vecs=2 band=0 ahead=0 x=uint8",
+         "x has another type than w only as x=uint8 of int8"},
         {"conv.gemm_col2im conv_bwd_data fp32 isa=avx512 math=fma tile_w=7 vecs=2 band=0 x=uint8", "rule x_type: "},
         {"gemm.tiled gemm int8 isa=avx512 math=dp tile_m=14 vecs=2 band=0 ahead=0 epilogue=zero_x:int32", NULL},
         {"conv.gemm_col2im conv_bwd_data fp32 isa=avx512 math=fma tile_w=7 vecs=2 band=0 epilogue=zero_x:int32", "rule zero_x: "},

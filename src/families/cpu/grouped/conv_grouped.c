@@ -151,7 +151,7 @@ static bool both_sides_fill_a_vector(const kw_rule_case *c) {
 }
 
 static const kw_rule any_merged_data_fits[] = {
-    {"wide_groups", "g must be above 1, and c/g or k/g", has_wide_groups},
+    {"wide_groups", "g must be above 1, and so must c/g or k/g", has_wide_groups},
     {"group_width", "a group must have at most 1024 channels; above, conv.direct and conv.direct_bwd_weight fill their vectors as well",
      groups_are_narrow},
     {"group_reach", "the groups of a vector must have no more channels of the other side than reach vectors", groups_are_within_reach},
@@ -169,7 +169,7 @@ static const kw_rule any_merged_valid[] = {
 };
 
 static const kw_rule any_merged_fits[] = {
-    {"wide_groups", "g must be above 1, and c/g or k/g", has_wide_groups},
+    {"wide_groups", "g must be above 1, and so must c/g or k/g", has_wide_groups},
     {"group_width", "a group must have at most 1024 channels; above, conv.direct and conv.direct_bwd_weight fill their vectors as well",
      groups_are_narrow},
     {"wider_side", "lanes=c needs c/g of at least k/g, and lanes=k the other way round", lanes_are_of_the_wider},
