@@ -9,6 +9,7 @@
 #include "base/sized.h"
 #include "base/format/gzip.h"
 #include "base/hash.h"
+#include "base/os/file.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -17,17 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-    FOLDS = 5,
-    TREES = 400,
-    WARM_TREES = 100,
-    LEAVES = 48,
-    PATIENCE = 30,
-    ROUNDS = 2,
-    MAX_BYTES = 1000000,
-    FEW_ROWS = 20000,
-    MAX_MEMORY = 8 << 20
-};
+enum { FOLDS = 5, TREES = 1000, WARM_TREES = 100, LEAVES = 48, PATIENCE = 30, ROUNDS = 2, MAX_BYTES = 1000000, MAX_MEMORY = 8 << 20 };
 static const double learning_rate = 0.06, least_gain = 1e-3, hardest = 3;
 
 typedef struct session {
@@ -367,14 +358,40 @@ static kw_status set_quantity(session *s) {
                                               : kw_quantity_find(&s->hyperparameters.quantity, (kw_word){asked, strlen(asked)}, s->err);
 }
 
+/* A folder that cannot be made must not be found out behind the training: the nearest one above it that is there is asked in front. */
+static kw_status check_place(const char *out, kw_error *err) {
+    struct stat there = {0};
+    char *path = strdup(out);
+    if (!path) {
+        return kw_fail_memory(err, out);
+    }
+    for (char *slash = path; stat(path, &there) && slash;) {
+        slash = strrchr(path + 1, '/');
+        if (slash) {
+            *slash = 0;
+        } else {
+            path[*path == '/'] = 0;
+            stat(*path ? path : ".", &there);
+        }
+    }
+    kw_status status = KW_OK;
+    if (!S_ISDIR(there.st_mode)) {
+        status = kw_fail(err, KW_ILLEGAL, "%.300s is no folder; a model is written as one", path);
+    } else if (access(*path ? path : ".", W_OK | X_OK)) {
+        status = kw_fail_file(err, "write a model into", *path ? path : ".");
+    }
+    free(path);
+    return status;
+}
+
 static kw_status read_train_options(session *s) {
     const kw_train_options *o = s->options;
     if (!o->out || !*o->out) {
         return kw_fail(s->err, KW_ILLEGAL, "a model needs a folder to be written to; for example models/mine");
     }
-    struct stat there;
-    if (!stat(o->out, &there) && !S_ISDIR(there.st_mode)) {
-        return kw_fail(s->err, KW_ILLEGAL, "%.300s is no folder; a model is written as one", o->out);
+    kw_status status = check_place(o->out, s->err);
+    if (status) {
+        return status;
     }
     if (o->folds < 0 || o->folds > KW_FOLDS_MAX || o->trees < 0 || o->trees > KW_FOREST_MAX_TREES || o->leaves < 0 || o->leaves == 1 ||
         o->leaves > 4096 || !(o->learning_rate >= 0 && o->learning_rate <= 1)) {

@@ -220,6 +220,10 @@ int verb_problems(const cli_args *args) {
     if (!strcmp(first, "extract") || !strcmp(first, "overlap")) {
         return *first == 'e' ? extract(args) : overlap(args);
     }
+    char hint[CLI_HINT_MAX];
+    if (*cli_hint(hint, first, "problems ", "extract overlap")) {
+        return cli_usage("problems knows extract and overlap, not %.60s%s", cli_shown(first), hint);
+    }
     cli_problem_list list;
     int code = cli_problems(&list, args);
     if (!code) {

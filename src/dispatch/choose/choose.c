@@ -136,7 +136,8 @@ kw_status kw_choose_known(kw_choice *choice, const kw_request *request, kw_error
     }
     if (request->frozen_is_error) {
         return kw_fail(err, KW_NO_KERNEL,
-                       "frozen: wisdom has no cached kernel for %.250s; `kwright tune` it, or allow the reference kernel", request->text);
+                       "frozen: wisdom has no cached kernel for %.250s; `kwright tune` it, or allow the reference kernel (--mode frozen)",
+                       request->text);
     }
     return choose_reference(choice, request, "frozen, and wisdom has no cached kernel", err);
 }

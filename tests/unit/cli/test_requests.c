@@ -41,6 +41,7 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
         {{"kwright", "show", "--source", "conv.drect conv_fwd fp32"}, "did you mean conv.direct"},
         {{"kwright", "problems", "overlap", "resnet5", "bert"}, "did you mean resnet50"},
         {{"kwright", "db", "exprt", "x.db"}, "did you mean db export"},
+        {{"kwright", "problems", "extrct", "x.txt"}, "did you mean problems extract"},
         {{"kwright", "sweep", "--out", "x.csv", "gemm fp32 m1 n1 k1"}, "name it x.db, and `kwright db export`"},
         {{"kwright", "merge", "--out", "x.jsonl.gz", "y"}, "name it x.db"},
         {{"kwright", "db", "recover", "y.db", "--out", "x.csv"}, "name it x.db"},

@@ -102,10 +102,15 @@ static void requests_that_cannot_be_are_refused_with_their_reason(void **state) 
         kw_status status;
         const char *names;
     } cases[] = {
-        {options_of(NULL), KW_ILLEGAL, "folder"},  {options_of("x"), KW_MISSING, "quantity"},
-        {options_of("x"), KW_ILLEGAL, "folds"},    {options_of("x"), KW_MISSING, "/no/such.db"},
-        {options_of("x"), KW_ILLEGAL, "no store"}, {options_of("x"), KW_ILLEGAL, "empty.txt"},
-        {options_of("x"), KW_FAILED, "no good"},   {options_of("/dev/null"), KW_ILLEGAL, "/dev/null is no folder"},
+        {options_of(NULL), KW_ILLEGAL, "folder"},
+        {options_of("x"), KW_MISSING, "quantity"},
+        {options_of("x"), KW_ILLEGAL, "folds"},
+        {options_of("x"), KW_MISSING, "/no/such.db"},
+        {options_of("x"), KW_ILLEGAL, "no store"},
+        {options_of("x"), KW_ILLEGAL, "empty.txt"},
+        {options_of("x"), KW_FAILED, "no good"},
+        {options_of("/dev/null"), KW_ILLEGAL, "/dev/null is no folder"},
+        {options_of("/dev/null/a/b/"), KW_ILLEGAL, "/dev/null is no folder"},
     };
     cases[1].options.quantity = "speed";
     cases[2].options.folds = 65;
