@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 kwright=${1:-build/kwright}
 rows=()
-for name in v4-bf16-fp32 v4-bf16-fp32-gemm v4-bf16-fp32-wide v4-bf16-bf16 v4-bf16-bf16-wide v3-fp32 v4-bf16-drawn v4-bf16-drawn-2 v4-bf16-drawn-3 \
+for name in v4-bf16-fp32 v4-bf16-fp32-gemm v4-bf16-fp32-wide v4-bf16-bf16 v4-bf16-bf16-wide v3-fp32 v4-bf16-drawn v4-bf16-drawn-2 v4-bf16-drawn-3 v4-bf16-drawn-4 \
     v4-bf16-xeon-fp32 v4-bf16-xeon-fp32-wide v3-zen3-drawn; do
     rows+=("data/x86-64-$name.jsonl.gz")
 done
