@@ -86,8 +86,7 @@ const cli_verb cli_verbs[] = {
      OPTIONS(OPT_MODEL, OPT_OOF, OPT_SELECTOR, OPT_OUT, OPT_HTML, OPT_TITLE, JUDGE), 1, -1, verb_evaluate},
     {"explain", "PROBLEM ...", "say which kernel a problem gets and why", "kwright explain 'conv_fwd fp32 n1 c64 k64 i56x56 f3 p1'",
      "Answers from wisdom, else by prediction; it measures nothing unless --mode says so. With --together it also says which of the "
-     "problems one\n"
-     "call runs in one launch of a GPU, and why the others stay apart.",
+     "problems one\ncall runs in one launch of a GPU, and why the others stay apart.",
      OPTIONS(COMMON, SPACE, PROBLEM, PLAN, OPT_TOGETHER, OPT_JSON), 0, -1, verb_explain},
     {"help", "[VERB]", "show this list, or a verb's options", "kwright help tune", NULL, OPTIONS(OPT_MAN), 0, 1, verb_help},
     {"list", "", "list the kernels that the rules declare", "kwright list --set default --filter \"c.op == 'gemm'\"",

@@ -11,6 +11,8 @@ kw_dtype kw_config_output(const kw_config *config);
 bool kw_epilogue_has_text(const kw_config *config);
 /* Appends
  *     #define KW_EPILOGUE        1, or 0 where the sums are the result in its usual type
+ *     #define KW_X_ZERO, KW_W_ZERO  1 where x, w has zero points; of a text that takes those of w off as it loads w KW_W_ZERO is 0 and
+ *                                   KW_W_ZERO_LOADED 1
  *     #define KW_EPILOGUE_LONG   1 where a step is a function of many instructions
  *     #define KW_EPILOGUE_PLACED 1 where a step's tensor has a value for each channel or row, so that an element's number does not do
  *     #define KW_EPILOGUE_STEPS(v, F, ONE, CHANNEL, ROW, ALL) ...

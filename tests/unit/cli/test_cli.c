@@ -37,6 +37,22 @@ static void several_problems_run_in_one_call(void **state) {
     free(result);
 }
 
+/* On a GPU that is played: too large to gain, alone of its kind, and of a kind that no such kernel serves; where there is no compiler, no GPU. */
+static void why_products_stay_apart_is_told(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result,
+        WORDS("explain", "--together", "--device", "emu:sm_90", "gemm bf16 m4096 n4096 k4096", "gemm fp8 m33 n9 k64",
+              "gemm bf16 g4 m64 n32 k32"),
+        NULL);
+    if (result->code == 0) {
+        assert_non_null(strstr(result->out, "beside 2 more of a list it has a launch of its own: its own launch takes"));
+        assert_non_null(strstr(result->out, "no other product that does not join already has its type"));
+        assert_non_null(strstr(result->out, "no kernel that joins serves it"));
+    }
+    free(result);
+}
+
 static void building_stops_at_its_limit(void **state) {
     (void)state;
     outcome *result = malloc(sizeof *result);
@@ -271,6 +287,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
         cmocka_unit_test(several_problems_run_in_one_call),
+        cmocka_unit_test(why_products_stay_apart_is_told),
         cmocka_unit_test(building_stops_at_its_limit),
         cmocka_unit_test(predict_lists_by_rank_and_select_prints_the_first),
         cmocka_unit_test(measured_times_stand_beside_predicted_ones),
