@@ -26,7 +26,7 @@ KW_DEVICE int kw_feed_each(const kw_gpu_args *a, int axis) {
 #endif
 }
 
-/* The lowest position of y that pixels meet. */
+/* The lowest position of y that pixels meet. What these divide by is mostly 1: see kw_over(). */
 KW_DEVICE int kw_feed_low(const kw_gpu_args *a, int axis) {
     int pad = (int)a->pad[axis], reach = (int)((a->filter[axis] - 1) * a->dilation[axis]), stride = (int)a->stride[axis];
     return stride == 1 ? pad - reach : KW_MEETS_FROM(pad, reach, stride);
@@ -71,7 +71,7 @@ KW_DEVICE int kw_phase_meets(const kw_gpu_args *a, int axis, int phase, int *fir
     return tap / step + 1;
 }
 
-/* The same of a spot, whose positions follow each other from the lowest on. */
+/* The same of a spot, whose positions follow each other from the lowest on: KW_MEETS_TO(), which the host counts by, and one. */
 KW_DEVICE int kw_spot_meets(const kw_gpu_args *a, int axis) {
     int each = kw_feed_each(a, axis);
     return each == 1 ? (int)a->filter[axis] : kw_over(each - 1 + (int)a->pad[axis], (int)a->stride[axis]) - kw_feed_low(a, axis) + 1;
