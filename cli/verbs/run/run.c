@@ -130,10 +130,28 @@ static void show_run_json(const run_result *r, const char *text) {
     cli_json_print(&json, stdout);
 }
 
+static bool is_reference(void *user, const kw_explanation *explanation) {
+    *(bool *)user |= explanation->kind == KW_EXPLAIN_REFERENCE;
+    return true;
+}
+
+static bool show_why_reference(void *user, const kw_explanation *explanation) {
+    (void)user;
+    if (explanation->kind == KW_EXPLAIN_REFERENCE || explanation->kind == KW_EXPLAIN_FAILED) {
+        printf("  %s\n", explanation->text);
+    }
+    return true;
+}
+
 static void show_run(const run_result *r, const char *text) {
     char time[32];
     printf("%s%s%s\n  %s\n  %s%s, %.1f GFLOP/s\n", r->item->name, *r->item->name ? ": " : "", text, kw_plan_config(r->plan),
            cli_time(time, r->ns), clock_remark(r->context), cli_gflops(&r->item->problem, r->ns));
+    bool reference = false;
+    kw_explanation_visit(r->plan, is_reference, &reference);
+    if (reference) { /* slow, and nobody asked for it */
+        kw_explanation_visit(r->plan, show_why_reference, NULL);
+    }
     if (is_restless(r->ns, r->spread_ns)) {
         printf("  the machine is busy: times spread by %.0f %%\n", 100 * r->spread_ns / r->ns);
     }

@@ -14,6 +14,7 @@ static void a_problem_runs_without_compiler_cache_or_wisdom(void **state) {
     run(result, WORDS("run", "--check", "--cc", "", "--cache-dir", "", "--wisdom", "", "conv_fwd fp32 n1 c5 k7 i9x11 f3x3 p1"), NULL);
     assert_int_equal(result->code, 0);
     assert_non_null(strstr(result->out, "conv.reference"));
+    assert_non_null(strstr(result->out, "no compiler (the options ask for none)"));
     assert_non_null(strstr(result->out, "verified"));
     free(result);
 }
