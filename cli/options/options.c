@@ -35,6 +35,11 @@ const char *cli_hint(char hint[CLI_HINT_MAX], const char *wrong, const char *bef
     return hint;
 }
 
+/* Verbs that take problems take lines of MIOpenDriver, benchdnn and hipblaslt-bench, whose options a shell passes on as words of their own. */
+static const char *quotes_hint(const cli_verb *verb) {
+    return cli_takes(verb, OPT_PROBLEMS) ? "; a line of another tool needs quotes around it" : "";
+}
+
 static int unknown_option(const cli_verb *verb, const char *name, size_t size) {
     char copy[64], names[1024] = "", hint[CLI_HINT_MAX];
     size_t used = 0;
@@ -44,8 +49,8 @@ static int unknown_option(const cli_verb *verb, const char *name, size_t size) {
             used += (size_t)snprintf(names + used, sizeof names - used, "%s ", cli_options[i].name);
         }
     }
-    return cli_usage("%s has no option --%s%s; `kwright help %s` lists its options", verb->name, copy, cli_hint(hint, copy, "--", names),
-                     verb->name);
+    return cli_usage("%s has no option --%s%s; `kwright help %s` lists its options%s", verb->name, copy, cli_hint(hint, copy, "--", names),
+                     verb->name, quotes_hint(verb));
 }
 
 /* Whether a word that starts with '-' is an operand all the same: "-" alone, or a foreign problem line given as one word. */
@@ -102,7 +107,8 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
             continue;
         }
         if (word[1] != '-') {
-            return cli_usage("option %.60s is not known; options begin with two dashes, `kwright help %s` lists them", word, verb->name);
+            return cli_usage("option %.60s is not known; options begin with two dashes, `kwright help %s` lists them%s", word, verb->name,
+                             quotes_hint(verb));
         }
         const char *name = word + 2;
         const char *equals = strchr(name, '=');

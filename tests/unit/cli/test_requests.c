@@ -36,6 +36,8 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
         {{"kwright", "count", "--set", "deflt"}, "did you mean default"},
         {{"kwright", "count", "--arch", "gfx94"}, "did you mean gfx942"},
         {{"kwright", "count", "--dtyp", "bf16"}, "no option --dtyp;"},
+        {{"kwright", "run", "MIOpenDriver", "conv", "-n", "2", "-c", "3"}, "needs quotes around it"},
+        {{"kwright", "problems", "--cfg=u8s8f32", "ic16ih8oc16oh8kh3ph1"}, "needs quotes around it"},
         {{"kwright", "run", "--dtype", "fp31", "gemm fp32 m1 n1 k1"}, "did you mean fp32"},
         {{"kwright", "show", "conv.direc"}, "did you mean conv.direct"},
         {{"kwright", "show", "--source", "conv.drect conv_fwd fp32"}, "did you mean conv.direct"},
