@@ -115,7 +115,7 @@ KW_INLINE int kw_all_lanes(kw_lanes lanes) { return lanes.first == 0 && lanes.en
 
 /* --- the steps' tensors: lanes from element number at on, or one element in all lanes --- */
 
-KW_INLINE kw_vf kw_from_bf16(kw_vh h) { return (kw_vf)(__builtin_convertvector(h, kw_vu) << 16); }
+KW_INLINE kw_vf kw_from_bf16(kw_vh h) { return (kw_vf)(kw_words_of_halves(h) << 16); }
 KW_INLINE kw_vf kw_from_fp16(kw_vh h) {
     kw_vf v;
     __asm__("vcvtph2ps %1, %0" : "=v"(v) : "v"(h));

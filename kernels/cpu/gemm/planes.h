@@ -66,7 +66,7 @@ static kw_i64 list_plane_runs(const plane_product *p, kw_i64 column, plane_run *
 #if KW_DP
 /* Pixels of two channels as pairs. */
 KW_INLINE kw_vf zip_planes(const char *low, const char *high) {
-    return (kw_vf)(__builtin_convertvector(*(const kw_vh_u *)low, kw_vu) | __builtin_convertvector(*(const kw_vh_u *)high, kw_vu) << 16);
+    return (kw_vf)(kw_words_of_halves(*(const kw_vh_u *)low) | kw_words_of_halves(*(const kw_vh_u *)high) << 16);
 }
 #endif
 

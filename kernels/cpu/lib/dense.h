@@ -322,8 +322,8 @@ static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element
         for (kw_i64 k = 0; k < KW_BLOCK; k += KW_LANES) {
             char *step = to + e / KW_PAIR * KW_STEP_BYTES + 4 * k;
 #if KW_PAIR == 2
-            kw_vu low = __builtin_convertvector(*(const kw_vh_u *)(from + k * KW_BYTES), kw_vu);
-            kw_vu high = __builtin_convertvector(*(const kw_vh_u *)(from + (element + k) * KW_BYTES), kw_vu);
+            kw_vu low = kw_words_of_halves(*(const kw_vh_u *)(from + k * KW_BYTES));
+            kw_vu high = kw_words_of_halves(*(const kw_vh_u *)(from + (element + k) * KW_BYTES));
             kw_put(step, (kw_vf)(low | high << 16));
 #else
             kw_put(step, kw_load_x(from + k * KW_BYTES));

@@ -56,8 +56,8 @@
 
 #define KW_ROW_WORDS(i) kw_vu v##i = *(const kw_vu_u *)(from + (i)*from_row);
 #define KW_ROW_PAIRS_OF(i)                                                                                                                 \
-    kw_vu v##i = __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i) * from_row), kw_vu) |                                           \
-                 __builtin_convertvector(*(const kw_vh_u *)(from + (2 * i + 1) * from_row), kw_vu) << 16;
+    kw_vu v##i = kw_words_of_halves(*(const kw_vh_u *)(from + (2 * i) * from_row)) |                                                       \
+                 kw_words_of_halves(*(const kw_vh_u *)(from + (2 * i + 1) * from_row)) << 16;
 #if KW_BYTES == 1 || KW_OUT_BYTES == 1
 typedef unsigned char kw_vc_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
 /* gcc 12 would widen the bytes piece by piece. */
