@@ -25,6 +25,8 @@ void kw_import_result_type(kw_problem *problem, kw_dtype output);
 
 /* A type in benchdnn's words. */
 bool kw_import_benchdnn_type(kw_dtype *dtype, kw_word word);
+/* The next of types without anything in between, "bf16bf16f32": the longest word that the text begins with, or all of it. */
+bool kw_import_joined_type(kw_scan *scan, kw_word *word);
 
 /* What a line of benchdnn says behind the product; no text: nothing. */
 typedef struct kw_import_attribute {

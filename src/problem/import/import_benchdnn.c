@@ -190,11 +190,6 @@ static const word_value directions[] = {
     {"BWD_W", KW_CONV_BWD_WEIGHT}, {"BWD_WB", KW_CONV_BWD_WEIGHT}, {NULL, KW_OP_COUNT},
 };
 
-static const word_value dtypes[] = {
-    {"f32", KW_FP32}, {"bf16", KW_BF16}, {"f16", KW_FP16}, {"f8_e4m3", KW_FP8},    {"f8_e5m2", KW_BF8},
-    {"s8", KW_INT8},  {"s32", KW_INT32}, {"u8", KW_UINT8}, {NULL, KW_DTYPE_COUNT},
-};
-
 /* Tags of x, w and y; any leaves the choice to the library, ours is channels last. */
 static const word_value tags[] = {
     {"any", KW_LAYOUT_COUNT},     {"axb", KW_CHANNELS_LAST},
@@ -211,11 +206,6 @@ static int find_value(const word_value *table, kw_word word) {
     return table->value;
 }
 
-bool kw_import_benchdnn_type(kw_dtype *dtype, kw_word word) {
-    *dtype = (kw_dtype)find_value(dtypes, word);
-    return *dtype != KW_DTYPE_COUNT;
-}
-
 typedef struct options {
     kw_op op;
     kw_word types; /* the text of --dt */
@@ -228,25 +218,13 @@ typedef struct options {
     kw_import_attribute attribute;
 } options;
 
-/* The next of types without anything in between, "bf16bf16f32": the longest word that the text begins with. */
-static bool scan_joined_type(kw_scan *scan, kw_word *word) {
-    *word = (kw_word){scan->at, 0};
-    for (const word_value *type = dtypes; type->word; type++) {
-        size_t size = strlen(type->word), left = (size_t)(scan->end - scan->at);
-        word->size = size <= left && size > word->size && !memcmp(scan->at, type->word, size) ? size : word->size;
-    }
-    word->size = word->size ? word->size : (size_t)(scan->end - scan->at); /* no type */
-    scan->at += word->size;
-    return word->size > 0;
-}
-
 /* Types of x, w and y: one for all, or three with ':' between, of --cfg together. The two that are read are one type, or x is u8 and w s8. */
 static kw_status take_types(kw_problem *problem, kw_word text, bool together, kw_error *err) {
     kw_dtype types[KW_TENSOR_COUNT];
     kw_scan scan = {text.at, text.at + text.size};
     kw_word word;
     int count = 0;
-    while (together ? scan_joined_type(&scan, &word) : kw_scan_field(&scan, ':', &word)) {
+    while (together ? kw_import_joined_type(&scan, &word) : kw_scan_field(&scan, ':', &word)) {
         kw_dtype type;
         if (!kw_import_benchdnn_type(&type, word) || count == KW_TENSOR_COUNT) {
             return kw_fail(err, KW_MALFORMED, "benchdnn line: %s=%.*s is not one of f32 bf16 f16 f8_e4m3 f8_e5m2 s8, or three such as %s",
@@ -399,9 +377,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
         return KW_OK;
     }
     if (kw_word_is(name, "--bia-dt") || kw_word_is(name, "--bia_dt")) {
-        int dtype = find_value(dtypes, value);
-        all->attribute.bias = dtype != KW_DTYPE_COUNT;
-        all->attribute.bias_dtype = (kw_dtype)dtype;
+        all->attribute.bias = kw_import_benchdnn_type(&all->attribute.bias_dtype, value);
         return all->attribute.bias || kw_word_is(value, "undef")
                    ? KW_OK
                    : kw_fail(err, KW_MALFORMED, "benchdnn line: %.*s is not a type of a bias; use e.g. f32", KW_WORD(word));
