@@ -141,18 +141,20 @@ static bool cluster_blocks(const kw_rule_case *c) {
     int32_t blocks = kw_mma_cluster(mma);
     bool count = blocks >= 2 && blocks <= 8;
     bool plain = kw_mma_overlaps(mma) && !kw_mma_passes(mma) && mma->vec[0] > 1 && mma->spec == KW_SPEC_DEFAULT;
-    bool shares = mma->op == KW_GEMM || mma->tile[1] % (8 * blocks) == 0;
     bool in_turns = mma->pipe != KW_PIPE_PINGPONG || (mma->stages % 2 == 0 && mma->stages >= 4);
-    return mma->streamk != KW_STREAMK_CLUSTER || (count && plain && shares && in_turns);
+    return mma->streamk != KW_STREAMK_CLUSTER || (count && plain && in_turns && (mma->op == KW_GEMM || mma->tile[1] % (8 * blocks) == 0));
 }
 
 /* They meet where the operands were. A share of a convolution's columns lies in one of its runs of 64. */
 static bool cluster_shares(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
+    if (mma->streamk != KW_STREAMK_CLUSTER) {
+        return true;
+    }
     int32_t blocks = kw_mma_cluster(mma), share = (int32_t)kw_ceil_div(mma->tile[1] / 8, blocks) * 8;
     int64_t sums = (int64_t)mma->tile[0] * share * blocks * KW_SUM_BYTES * mma->wave_groups;
     bool run = mma->op == KW_GEMM || (share <= KW_SLAB_ELEMENTS && KW_SLAB_ELEMENTS % share == 0);
-    return mma->streamk != KW_STREAMK_CLUSTER || (sums <= kw_mma_tile_bytes(mma) * mma->stages && run);
+    return sums <= kw_mma_tile_bytes(mma) * mma->stages && run;
 }
 
 /* From the registers: products whose second operand's columns are few. Where these are contiguous, 64 lie together. Turned runs: no part of the
