@@ -111,10 +111,13 @@ static kw_status fail_strides(kw_word text, const char *why, kw_error *err) {
 
 /* "8x4x1:24x6x1:21x7x1", of which any may be left out: said[i].count is 0 then. */
 static kw_status read_strides(matrix said[MATRICES], kw_word text, int dims, kw_error *err) {
+    if (!text.at) {
+        return KW_OK;
+    }
     kw_scan scan = {text.at, text.at + text.size};
     kw_word word;
     int count = 0;
-    while (text.at && kw_scan_field(&scan, ':', &word)) {
+    while (kw_scan_field(&scan, ':', &word)) {
         kw_scan one = {word.at, word.at + word.size};
         if (count == MATRICES || (word.size && (!scan_extents(&one, &said[count]) || one.at < one.end || said[count].count != dims))) {
             return fail_strides(text, "it does not read like 8x4x1:24x6x1:21x7x1, a number for each extent", err);
@@ -134,9 +137,10 @@ static kw_status take_strides(kw_problem *problem, kw_tensor tensor, bool *colum
         return fail_strides(text, "of a matrix' last two strides one must be 1", err);
     }
     int64_t batches = 1;
+    bool good = true;
     for (int i = rows - 1; i >= 0; i--) {
-        batches *= is->dim[i];
-        if (i > 0 && is->dim[i - 1] > 1 && stride->dim[i - 1] != stride->dim[i] * is->dim[i]) {
+        batches *= is->dim[i]; /* count_batches() has found it small enough */
+        if (i > 0 && is->dim[i - 1] > 1 && (stride->dim[i - 1] != kw_mul(stride->dim[i], is->dim[i], &good) || !good)) {
             return fail_strides(text, "batches must be evenly apart", err);
         }
     }
