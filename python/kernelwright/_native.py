@@ -192,6 +192,10 @@ for _name in "progress sweep_progress train_progress model wisdom device report_
 ffi.def_extern(name="kwpy_line")(_told_line)
 
 
+# A signal that the system hands to another thread does not end a wait of this one, in which alone Python answers it; so it looks up this often.
+_SIGNAL_POLL_S = 0.1
+
+
 def interruptible(function: Callable[..., Any], *args: Any, stop: Stop) -> Any:
     """Call what may take seconds so that Ctrl-C ends it: in another thread, while this one waits and then asks for the end."""
     if threading.current_thread() is not threading.main_thread():
@@ -211,7 +215,8 @@ def interruptible(function: Callable[..., Any], *args: Any, stop: Stop) -> Any:
     worker = threading.Thread(target=work, name="kernelwright", daemon=True)
     worker.start()
     try:
-        done.wait()
+        while not done.wait(_SIGNAL_POLL_S):
+            pass
     except BaseException:
         stop.request()
         _wait_through(worker)

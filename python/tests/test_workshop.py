@@ -262,13 +262,17 @@ def processor_seconds():
     return used.ru_utime + used.ru_stime
 
 
+@pytest.mark.parametrize("receiver", ["main", "other"])
 @pytest.mark.parametrize("what", ["tune", "sweep"])
-def test_ctrl_c_ends_it_cleanly(what, tmp_path):
+def test_ctrl_c_ends_it_cleanly(what, receiver, tmp_path):
     program = textwrap.dedent(
         f"""
-        import signal
+        import signal, threading, time
         import kernelwright as kw
         signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell may have had it ignored for what runs behind
+        if {receiver!r} == "other":  # the system may hand a signal to any thread that has not blocked it
+            threading.Thread(target=time.sleep, args=(600,), daemon=True).start()
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
         c = kw.Context(cache_dir={str(tmp_path / "cache")!r}, data_dir={str(tmp_path)!r}, threads=1)
         print("begun", flush=True)
         try:
