@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""cpu_vs_peer.py: the library's plans beside the best of oneDNN, OpenBLAS and BLIS, on problems drawn by class from a seed.
+"""cpu_vs_peer.py: the library's plans beside the best of oneDNN, OpenBLAS and BLIS, on problems drawn by class from a seed, or on lists of one's own.
 
 bench/peer/peer.c measures, on the processors that this process may use; cpu_problems.py draws. Ratios are the peer's time over ours: above 1 we
 are faster. Of the worst problems every kernel of set default is measured: where another would have been faster by more than a twentieth it
@@ -7,6 +7,8 @@ was the choice, else the kernels."""
 import argparse
 import collections
 import csv
+import itertools
+import json
 import math
 import os
 import random
@@ -60,12 +62,25 @@ def dtype_of(problem):
     return "uint8" if "x=uint8" in problem else problem.split()[1]
 
 
+def listed(kwright, lists, dtypes, directions):
+    """The problems of lists that kwright reads, in each type and direction; each list is a class."""
+    for name in lists:
+        for dtype, direction in itertools.product(dtypes, directions):
+            dtype = ["--dtype", dtype] if dtype else []
+            direction = ["--dir", direction] if direction else []
+            printed = subprocess.run([kwright, "problems", "--json", "--problems", name, *dtype, *direction], stdout=subprocess.PIPE, text=True)
+            if printed.returncode:
+                sys.exit(printed.returncode)
+            yield from ((os.path.splitext(os.path.basename(name))[0], json.loads(line)["problem"]) for line in printed.stdout.splitlines())
+
+
 def table(results):
+    order = {kind: i for i, kind in enumerate(cpu_problems.CLASSES + cpu_problems.MORE_CLASSES)}
     groups = collections.OrderedDict()
     for r in results:
         groups.setdefault((r.kind, dtype_of(r.problem), r.problem.split()[0].replace("conv_", "")), []).append(r)
     print("\n| class | type | direction | problems | geometric mean | least | share below 1 | % of roofline |\n|---|---|---|---:|---:|---:|---:|---:|")
-    for (kind, dtype, op), rows in sorted(groups.items(), key=lambda g: ((cpu_problems.CLASSES + cpu_problems.MORE_CLASSES).index(g[0][0]), g[0][1:])):
+    for (kind, dtype, op), rows in sorted(groups.items(), key=lambda g: (order.get(g[0][0], len(order)), g[0])):
         ratios = [r.theirs / r.ours for r in rows]
         below = 100 * sum(v < 1 for v in ratios) / len(ratios)
         print(f"| {kind} | {dtype} | {op} | {len(rows)} | {mean(ratios):.2f} | {min(ratios):.2f} | {below:.0f} % | "
@@ -103,8 +118,10 @@ def read_options():
     parser.add_argument("--program", default="build/bench/bench_peer")
     parser.add_argument("--seed", type=int, default=random.randrange(1 << 30), help="of the draws; printed")
     parser.add_argument("--classes", default=",".join(cpu_problems.CLASSES))
-    parser.add_argument("--directions", default=",".join(cpu_problems.DIRECTIONS))
-    parser.add_argument("--dtypes", default="fp32,bf16", help="of these, int8 and uint8, which is int8 with x=uint8")
+    parser.add_argument("--problems", nargs="+", metavar="LIST", help="in place of draws: lists by name or file, as they stand where no --dtypes or --directions are given")
+    parser.add_argument("--kwright", default="build/kwright", help="reads the lists")
+    parser.add_argument("--directions", help="default: all of drawn problems")
+    parser.add_argument("--dtypes", help="default: fp32,bf16 of drawn problems; int8 and uint8, which is int8 with x=uint8")
     parser.add_argument("--count", type=int, default=3, help="draws of a class; a convolution has three directions")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="no further problem is begun after so many")
@@ -117,11 +134,16 @@ def read_options():
 
 def main():
     started, options = time.time(), read_options()
-    problems = cpu_problems.draw(options.seed, options.classes.split(","), options.count, options.dtypes.split(","), options.directions.split(","))
+    if options.problems:
+        types, directions = (given.split(",") if given else [""] for given in (options.dtypes, options.directions))
+        problems = list(listed(options.kwright, options.problems, types, directions))
+    else:
+        types, directions = (options.dtypes or "fp32,bf16").split(","), (options.directions or ",".join(cpu_problems.DIRECTIONS)).split(",")
+        problems = cpu_problems.draw(options.seed, options.classes.split(","), options.count, types, directions)
     if options.epilogue:
         problems = [(kind, f"{text} {options.epilogue}") for kind, text in problems if text.startswith(("conv_fwd", "gemm"))]
     bench, results, failed = Bench(options), [], 0
-    print(f"seed {options.seed}, {len(problems)} problems, {options.threads} threads; {bench.about}; "
+    print(f"{', '.join(options.problems) if options.problems else f'seed {options.seed}'}, {len(problems)} problems, {options.threads} threads; {bench.about}; "
           f"load {os.getloadavg()[0]:.1f} of {os.cpu_count()} processors", flush=True)
     out = open(options.rows, "w", newline="", encoding="utf-8") if options.rows else None
     for kind, text in problems:
