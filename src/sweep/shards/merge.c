@@ -1,8 +1,9 @@
 /* merge.c: kw_merge: stores and segments into one store, and what is missing. The union is the store's; here is only the walk over the
  * inputs and over the pairs of the manifests. Inputs are told apart by their first bytes, never by their names.
  *
- * A pair is a hole when no target that the inputs have rows of has a row for it: a store may hold the rows of other machines, and these
- * must not stand for the ones that were lost here. */
+ * A pair is a hole when no target that the inputs have runs or rows of has a row for it: a store may hold the rows of other machines, and these
+ * must not stand for the ones that were lost here. Where the inputs name none (segments of shards that had nothing left to measure), the store's
+ * own rows count. */
 #include "base/os/file.h"
 #include "problem/target/target.h"
 #include "sweep/shards/manifest.h"
@@ -28,7 +29,7 @@ typedef struct merging {
     kw_arena arena;
     kw_manifest wanted;
     bool has_manifest;
-    const char **targets; /* of the inputs' rows, each once */
+    const char **targets; /* of the inputs' runs and rows, each once */
     size_t target_count, target_capacity;
     kw_row *batch;
     size_t batched;
@@ -88,7 +89,8 @@ static kw_status merge_row(void *user, const kw_row *row, kw_error *err) {
 
 static kw_status merge_run(void *user, const kw_run *run, kw_error *err) {
     merging *m = user;
-    return kw_store_add_run(m->store, run, err);
+    kw_status status = *run->target ? note_target(m, run->target, err) : KW_OK;
+    return status ? status : kw_store_add_run(m->store, run, err);
 }
 
 static void note_merge_fault(merging *m, const char *path, const char *why) {
@@ -130,10 +132,15 @@ static bool visit_run(void *user, const kw_run *run) {
 
 static bool visit_own_row(void *user, const kw_row *row) {
     merging *m = user;
-    m->report->rows++;
-    m->report->known++;
     m->status = note_target(m, row->target, m->err);
     return !m->status;
+}
+
+static bool count_own_row(void *user, const kw_row *row) {
+    merging *m = user;
+    m->report->rows++;
+    m->report->known++;
+    return visit_own_row(m, row);
 }
 
 /* --- inputs ----------------------------------------------------------------------------------------------------- */
@@ -163,12 +170,16 @@ static kw_status merge_segment(merging *m, const char *path, kw_error *err) {
     return status ? status : flush_batch(m, err);
 }
 
-/* The store itself as an input: nothing to add, but its targets count. */
-static kw_status merge_itself(merging *m, kw_error *err) {
+static kw_status visit_own(merging *m, bool (*visit)(void *user, const kw_row *row), kw_error *err) {
     m->err = err;
     m->status = KW_OK;
-    kw_status status = kw_store_visit(m->store, NULL, visit_own_row, m, err);
+    kw_status status = kw_store_visit(m->store, NULL, visit, m, err);
     return status ? status : m->status;
+}
+
+/* The store itself as an input: nothing to add, but its targets count. */
+static kw_status merge_itself(merging *m, kw_error *err) {
+    return visit_own(m, count_own_row, err);
 }
 
 static kw_status is_store_file(bool *store, const char *path, kw_error *err) {
@@ -323,7 +334,8 @@ static kw_status merge_all(merging *m, const char *const *inputs, size_t count, 
         status = merge_input(m, inputs[i], err);
     }
     /* Without inputs the question is what the store itself lacks. */
-    return status || count ? status : merge_itself(m, err);
+    status = status || count ? status : merge_itself(m, err);
+    return status || m->target_count ? status : visit_own(m, visit_own_row, err);
 }
 
 /* Before anything is written: what cannot be read is to be seen at once. */

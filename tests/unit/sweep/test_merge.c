@@ -476,6 +476,15 @@ static void holes_are_told_and_become_the_next_manifest(void **state) {
     merge(s, &report, "holes.db", NULL, 0);
     assert_int_equal(report.pairs, PROBLEMS * CONFIGS_MAX);
     assert_int_equal(report.holes, 0);
+    /* shards that had nothing left to measure leave a run alone, or an empty file */
+    static const char *const idle[] = {"holes.db.shard-1-of-1.jsonl"};
+    segment = open_segment(s, *idle, 78);
+    kw_segment_close(&segment);
+    for (int i = 0; i < 2; i++, scratch_write(path_of(path, s, *idle), "", 0, 0644)) {
+        merge(s, &report, "holes.db", idle, 1);
+        assert_int_equal(report.pairs, PROBLEMS * CONFIGS_MAX);
+        assert_int_equal(report.rows + report.holes, 0);
+    }
 }
 
 static const char other_target[] = "cpu:x86-64-v3 model=other units=2 lanes=8 registers=16 l1=32768 l2=1048576 l3=33554432";
