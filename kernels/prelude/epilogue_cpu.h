@@ -348,13 +348,17 @@ KW_INLINE kw_rounded kw_round_out(kw_vf v) {
 typedef kw_vb kw_rounded;
 #if KW_LANES == 16
 /* What is too small to be converted becomes the least int32, and that saturates as it should; what is too large would become it too. */
-KW_INLINE kw_rounded kw_round_out(kw_vf v) {
+KW_INLINE kw_vi kw_whole_out(kw_vf v) {
     kw_u16 number;
     kw_vi i;
-    kw_vb b;
     v = kw_vmin(kw_all(127.0f), v);
     __asm__("vcmpordps %1, %1, %0" : "=Yk"(number) : "v"(v));
     __asm__("vcvtps2dq %1, %0%{%2%}%{z%}" : "=v"(i) : "v"(v), "Yk"(number));
+    return i;
+}
+KW_INLINE kw_rounded kw_round_out(kw_vf v) {
+    kw_vi i = kw_whole_out(v);
+    kw_vb b;
     __asm__("vpmovsdb %1, %0" : "=v"(b) : "v"(i));
     return b;
 }

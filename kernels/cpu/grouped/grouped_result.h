@@ -36,21 +36,20 @@ KW_INLINE const kw_channels *kw_channels_set(kw_channels *at, kw_i64 vector, kw_
 /* A sum as the vectors of its channels in order. Those of pairs of filter rows lie in quarters of 128 bits, of low and high in turn. */
 #ifdef KW_ROW_PAIRS
 typedef kw_i64 kw_quarters __attribute__((vector_size(4 * KW_LANES)));
-#define KW_PART_OF_SUM(a, part)                                                                                                            \
-    ((part) ? (kw_vf)__builtin_shufflevector((kw_quarters)a##l, (kw_quarters)a##h, 4, 5, 12, 13, 6, 7, 14, 15)                             \
-            : (kw_vf)__builtin_shufflevector((kw_quarters)a##l, (kw_quarters)a##h, 0, 1, 8, 9, 2, 3, 10, 11))
+KW_INLINE kw_vf kw_in_order(kw_vf low, kw_vf high, int part) {
+    return part ? (kw_vf)__builtin_shufflevector((kw_quarters)low, (kw_quarters)high, 4, 5, 12, 13, 6, 7, 14, 15)
+                : (kw_vf)__builtin_shufflevector((kw_quarters)low, (kw_quarters)high, 0, 1, 8, 9, 2, 3, 10, 11);
+}
+#define KW_SPILL_SUM(a, i) sums[2 * (i)] = a##l, sums[2 * (i) + 1] = a##h;
+#define KW_SPILLED(sums, i, part) kw_in_order((sums)[2 * (i)], (sums)[2 * (i) + 1], part)
+#define KW_RESULT_SUM(a, i) kw_result_pairs(&tables, held, dst + to[i], a##l, a##h, at);
+#define KW_RESULT_SPILLED(i, p) kw_result_pairs(&tables, held, p, sums[2 * (i)], sums[2 * (i) + 1], at)
 #else
-#define KW_PART_OF_SUM(a, part) a
+#define KW_SPILL_SUM(a, i) sums[i] = a;
+#define KW_SPILLED(sums, i, part) (sums)[i]
+#define KW_RESULT_SUM(a, i) kw_result_held(&tables, held, dst + to[i], a, kw_place_of_part(at, dst + to[i], 0));
+#define KW_RESULT_SPILLED(i, p) kw_result_held(&tables, held, p, sums[i], kw_place_of_part(at, p, 0))
 #endif
-#define KW_SPILL_SUM(a, i)                                                                                                                 \
-    for (int part = 0; part < KW_PARTS_OF_SUM; part++)                                                                                     \
-        sums[KW_PARTS_OF_SUM * (i) + part] = KW_PART_OF_SUM(a, part);
-/* Of a vector that is whole and a tile whose pixels all exist. */
-#define KW_RESULT_SUM(a, i)                                                                                                                \
-    for (int part = 0; part < KW_PARTS_OF_SUM; part++) {                                                                                   \
-        char *p = dst + to[i] + part * KW_LANES * KW_OUT_BYTES;                                                                            \
-        kw_result_held(&tables, &held[part], p, KW_PART_OF_SUM(a, part), kw_place_of_part(at, p, part));                                   \
-    }
 
 /* Where a vector of a pixel's is written. A pixel's number is made only where a step asks for it. */
 KW_INLINE kw_place kw_place_of_part(const kw_channels *at, const char *p, kw_i64 part) {
@@ -61,11 +60,68 @@ KW_INLINE kw_place kw_place_of_part(const kw_channels *at, const char *p, kw_i64
 }
 
 #if KW_PARTS_OF_SUM == 2
-#define KW_HOLD_PARTS                                                                                                                      \
-    { kw_held_of(at->place), kw_held_of(kw_place_moved(at->place, KW_LANES, 0, 0)) }
+/* Steps ask for no order of lanes, so low and high go through them as they are, and what they read comes in their order: what is held once a tile, of
+ * tensors like the result bf16 by the unpack that makes pairs. So the order is made by what stores them as two vectors side by side. */
+KW_INLINE kw_vf kw_in_quarters(kw_vf first, kw_vf second, int part) {
+    return part ? (kw_vf)__builtin_shufflevector((kw_quarters)first, (kw_quarters)second, 2, 3, 6, 7, 10, 11, 14, 15)
+                : (kw_vf)__builtin_shufflevector((kw_quarters)first, (kw_quarters)second, 0, 1, 4, 5, 8, 9, 12, 13);
+}
+#define KW_ALL_LANES ((kw_lanes){0, KW_LANES})
+#define KW_QUARTERS_OF(type)                                                                                                               \
+    KW_INLINE kw_vf kw_quarters_##type(const char *p, int part) {                                                                          \
+        return kw_in_quarters(kw_lanes_##type(p, 0, KW_ALL_LANES), kw_lanes_##type(p, KW_LANES, KW_ALL_LANES), part);                      \
+    }
+KW_QUARTERS_OF(fp32)
+KW_QUARTERS_OF(int32)
+KW_QUARTERS_OF(fp16)
+KW_QUARTERS_OF(int8)
+KW_QUARTERS_OF(uint8)
+KW_INLINE kw_vf kw_quarters_bf16(const char *p, int part) {
+    kw_vf pairs = kw_load(p);
+    return part ? kw_pair_high((kw_vf){0}, pairs) : kw_pair_low((kw_vf){0}, pairs);
+}
+
+#define KW_QUARTERS_ELEMENTS(type, number)                                                                                                 \
+    kw_quarters_##type(KW_BYTES_OF_##type == KW_OUT_BYTES ? p + held->from_result[number]                                                  \
+                                                          : held->tensor[number] + KW_BYTES_OF_##type * kw_place_element(at, p),           \
+                       part)
+KW_INLINE kw_vf kw_result_of_part(const kw_tables *tables, const kw_held *held, const char *p, kw_vf v, int part, kw_place at) {
+    (void)tables, (void)held, (void)p, (void)part;
+    KW_TILE_STEPS(v, KW_STEP_FUNCTION, KW_HELD_VECTOR, KW_CHANNEL_AND_ROW(KW_HELD_VECTOR, KW_HELD_ROW), KW_QUARTERS_ELEMENTS)
+    return v;
+}
+/* Two whole vectors of a pixel that exists. */
+KW_INLINE void kw_result_pairs(const kw_tables *tables, const kw_held *held, char *p, kw_vf low, kw_vf high, const kw_channels *at) {
+    kw_place place = kw_place_of_part(at, p, 0);
+    low = kw_result_of_part(tables, &held[0], p, low, 0, place);
+    high = kw_result_of_part(tables, &held[1], p, high, 1, place);
+#if KW_OUT == 1
+    kw_store_pairs(p, low, high);
+#elif KW_OUT == 5
+    kw_vi halves, l = kw_whole_out(low), h = kw_whole_out(high);
+    __asm__("vpackssdw %2, %1, %0" : "=v"(halves) : "v"(l), "v"(h));
+    __asm__("vpmovswb %1, %0" : "=m"(*(kw_vh_u *)p) : "v"(halves));
 #else
-#define KW_HOLD_PARTS                                                                                                                      \
-    { kw_held_of(at->place) }
+    kw_put_rounded(p, kw_round_out(kw_in_order(low, high, 0)), KW_ALL_LANES);
+    kw_put_rounded(p + KW_LANES * KW_OUT_BYTES, kw_round_out(kw_in_order(low, high, 1)), KW_ALL_LANES);
+#endif
+}
+KW_INLINE float kw_quarter_held(kw_held held[2], int i) {
+    kw_vf first = held[0].vector[i], second = held[1].vector[i];
+    held[0].vector[i] = kw_in_quarters(first, second, 0), held[1].vector[i] = kw_in_quarters(first, second, 1);
+    return 0;
+}
+#define KW_QUARTER_CHANNELS(type, number) kw_quarter_held(held, number)
+KW_INLINE void kw_quarter_channels(kw_held held[2]) {
+    float v = 0;
+    KW_TILE_STEPS(v, KW_AHEAD_FUNCTION, KW_AHEAD_NOTHING, KW_CHANNEL_AND_ROW(KW_QUARTER_CHANNELS, KW_AHEAD_NOTHING), KW_AHEAD_NOTHING)
+    (void)v;
+}
+#define KW_HOLD_PARTS(held)                                                                                                                \
+    kw_held held[] = {kw_held_of(at->place), kw_held_of(kw_place_moved(at->place, KW_LANES, 0, 0))};                                       \
+    kw_quarter_channels(held);
+#else
+#define KW_HOLD_PARTS(held) kw_held held[] = {kw_held_of(at->place)};
 #endif
 
 KW_INLINE int kw_pixel_exists(const kw_channels *at, const char *p) { return (kw_u64)(p - at->place.result) < (kw_u64)at->bytes; }
@@ -82,7 +138,7 @@ static __attribute__((noinline, unused)) void kw_write_some_sums(const kw_vf *su
         for (kw_i64 i = 0; i < KW_PIXELS; i++) {
             char *p = dst + to[i];
             if (!kw_pixel_exists(at, p)) continue;
-            kw_result_held_lanes(&tables, &held, p + part * KW_LANES * KW_OUT_BYTES, sums[KW_PARTS_OF_SUM * i + part],
+            kw_result_held_lanes(&tables, &held, p + part * KW_LANES * KW_OUT_BYTES, KW_SPILLED(sums, i, part),
                                  kw_place_of_part(at, p, part));
         }
     }
@@ -92,12 +148,10 @@ static __attribute__((noinline, unused)) void kw_write_some_sums(const kw_vf *su
 KW_INLINE void kw_write_sums(const kw_vf *sums, char *dst, const kw_i64 *to, const kw_channels *at) {
     if (kw_writes_all(at)) {
         kw_tables tables = kw_tables_of();
-        kw_held held[] = KW_HOLD_PARTS;
+        KW_HOLD_PARTS(held)
         for (kw_i64 i = 0; i < KW_PIXELS; i++) {
             char *p = dst + to[i];
-            if (!at->inside && !kw_pixel_exists(at, p)) continue;
-            for (int part = 0; part < KW_PARTS_OF_SUM; part++, p += KW_LANES * KW_OUT_BYTES)
-                kw_result_held(&tables, &held[part], p, sums[KW_PARTS_OF_SUM * i + part], kw_place_of_part(at, p, part));
+            if (at->inside || kw_pixel_exists(at, p)) KW_RESULT_SPILLED(i, p);
         }
         return;
     }
