@@ -8,6 +8,7 @@
  *   KW_X_UNSIGNED 1: of int8 problems, x is uint8
  *   KW_X_ZERO   1: x has a zero point, KW_X_ZERO_OF(args)
  *   KW_CHANNELS_FIRST 1: tensors have their channels first (cpu/lib/reorder.h, cpu/gemm/planes.h)
+ *   KW_PITCHED  defined: tensors are parts of larger ones, and lie as args->x_step and y_step say
  *   KW_EPILOGUE 1: sums pass through an epilogue, and are written as KW_OUT says (prelude/epilogue_cpu.h)
  */
 #define KW_EXPORT __attribute__((visibility("default")))
@@ -16,6 +17,13 @@
 #define KW_DP (KW_MATH == 1 && KW_STORAGE == 1)    /* pairs of bf16 */
 #define KW_QUADS (KW_MATH == 1 && KW_STORAGE == 3) /* unsigned times signed bytes */
 #define KW_RAISED (KW_QUADS && !KW_X_UNSIGNED)     /* of the tensor that is spread, 128 + each value is multiplied */
+
+/* Whether a kernel's own stages meet channels-last tensors of which that is so. Of channels-first ones they see dense copies. */
+#if defined KW_PITCHED && !KW_CHANNELS_FIRST
+#define KW_APART 1
+#else
+#define KW_APART 0
+#endif
 
 typedef signed char kw_i8;
 typedef unsigned short kw_u16;

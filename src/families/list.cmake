@@ -7,7 +7,7 @@
 set(KW_SHARED_KERNEL_FILES
     prelude/kernel_params.h prelude/kernel_abi.h prelude/row_groups.h prelude/joined.h prelude/bias_gradient.h prelude/cpu.h prelude/epilogue_cpu.h prelude/sums_cpu.h prelude/tiles.h
     prelude/tiles_played.h
-    cpu/lib/sizes.h cpu/lib/bias_gradient.h cpu/lib/permute.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_sizes.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
+    cpu/lib/sizes.h cpu/lib/apart.h cpu/lib/bias_gradient.h cpu/lib/permute.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_sizes.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/align.h gpu/lib/bias_gradient.h gpu/lib/epilogue.h gpu/lib/parts.h gpu/lib/resources.h gpu/lib/slices.h gpu/lib/tile.h
     gpu/lib/turn.h gpu/lib/work.h gpu/lib/work_params.h
@@ -28,7 +28,7 @@ function(kw_family name host)
     return(PROPAGATE KW_FAMILY_NAMES KW_FAMILY_HOSTS KW_FAMILY_KERNELS)
 endfunction()
 
-kw_family(conv.direct cpu/direct/conv_direct.c cpu/direct/args.h cpu/direct/direct_amx.h cpu/direct/direct_pack.h cpu/direct/direct.c)
+kw_family(conv.direct cpu/direct/conv_direct.c cpu/direct/args.h cpu/direct/direct_amx.h cpu/direct/direct_pack.h cpu/direct/direct_tensors.h cpu/direct/direct.c)
 kw_family(conv.any_groups cpu/direct/conv_any_groups.c cpu/lib/own_lanes.h)
 kw_family(conv.pointwise cpu/gemm/conv_pointwise.c cpu/gemm/planes.h)
 kw_family(conv.direct_1st cpu/direct/conv_direct_1st.c)
@@ -43,7 +43,7 @@ kw_family(conv.depthwise_weight cpu/grouped/conv_grouped.c cpu/grouped/grouped_w
 kw_family(conv.merged_weight cpu/grouped/conv_grouped.c)
 kw_family(conv.any_merged cpu/grouped/conv_grouped.c cpu/grouped/grouped_any.h)
 kw_family(conv.any_merged_weight cpu/grouped/conv_grouped.c)
-kw_family(conv.direct_bwd_weight cpu/bwd_weight/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight_amx.h cpu/bwd_weight/bwd_weight.c)
+kw_family(conv.direct_bwd_weight cpu/bwd_weight/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight_amx.h cpu/bwd_weight/bwd_weight_copy.h cpu/bwd_weight/bwd_weight.c)
 kw_family(conv.any_groups_weight cpu/direct/conv_any_groups.c)
 kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c gpu/depthwise/weight.h)
 kw_family(conv.direct_block gpu/direct/conv_direct_block.c gpu/direct/args.h gpu/direct/direct.c gpu/direct/dense.h gpu/direct/grouped.h gpu/direct/weight.h)

@@ -1,4 +1,4 @@
-/* test_epilogue_cpu.c: epilogues, other result types and uint8 as x's in the kernels of CPUs: each kernel of set "tiny", for this machine's architecture
+/* test_epilogue_cpu.c: epilogues, other result types, uint8 as x's and parts of larger tensors in the kernels of CPUs: each kernel of set "tiny", for this machine's architecture
  * and for AVX2, with epilogues that are drawn (by a seed, so the same each time) on awkward sizes; and each activation by itself, over the
  * whole range of fp32, against double.
  *
@@ -32,7 +32,7 @@ typedef struct checker {
     kw_jit jit;
     bool can_compile;
     uint64_t seed, random;
-    size_t kernels, mixed, shifted, first, pairs, mistrusted, in_place, failures;
+    size_t kernels, mixed, shifted, first, parts, pairs, mistrusted, in_place, failures;
 } checker;
 
 static int set_up(void **state) {
@@ -312,6 +312,31 @@ static void check_pair(checker *c, const subject *s, const kw_problem *problem, 
     kw_bench_close(&bench);
 }
 
+/* Makes x and y parts of larger tensors: a slice of channels, of rows, of images, or of several of these. */
+static void draw_pitches(checker *c, kw_problem *problem) {
+    for (kw_tensor t = KW_X; t <= KW_Y; t += KW_Y - KW_X) {
+        for (int axis = 0; axis < KW_PITCHES; axis++) {
+            kw_image image = kw_problem_image(problem, t);
+            problem->pitch[t][axis] = kw_random_below(&c->random, 2) ? image.step[axis] + 1 + (int64_t)kw_random_below(&c->random, 9) : 0;
+        }
+    }
+}
+
+/* Some such parts that the kernel serves, by the hundredth draw at the latest. */
+static bool draw_parts(checker *c, const subject *s, kw_problem *problem, int d) {
+    const kw_problem dense = *problem;
+    for (int i = 0; i < 100; i++) {
+        kw_pitches_normalize(problem);
+        if (!kw_problem_is_dense(problem) && !kw_config_fits(&s->config, problem, c->backend->target(c->device[d]), NULL)) {
+            return true;
+        }
+        *problem = dense;
+        draw_pitches(c, problem);
+    }
+    *problem = dense;
+    return false;
+}
+
 /* Some lines that the kernel serves, each time others. Returns how many. */
 static int check_lines(checker *c, const subject *s) {
     bool gemm = s->config.op == KW_GEMM;
@@ -331,6 +356,10 @@ static int check_lines(checker *c, const subject *s) {
         assert_ok(kw_problem_parse(&problem, text, &err), &err);
         if (s->config.wants.first || knows_first_alone(s->config.family)) {
             problem.layout = KW_CHANNELS_FIRST;
+            kw_problem_print(text, sizeof text, &problem);
+        }
+        if (s->config.wants.pitched) {
+            c->parts += draw_parts(c, s, &problem, d);
             kw_problem_print(text, sizeof text, &problem);
         }
         if (!kw_config_fits(&s->config, &problem, c->backend->target(c->device[d]), NULL)) {
@@ -360,6 +389,7 @@ static void check_config(checker *c, const kw_config *config, int draws) {
         if (knows_first_alone(config->family)) { /* rule result_type */
             keep_type(&s.config.wants.epilogue);
         }
+        s.config.wants.pitched = config->family->pitched_text && kw_random_below(&c->random, 2);
         c->mixed += s.config.wants.mixed;
         c->first += s.config.wants.first || knows_first_alone(config->family);
         c->shifted += kw_epilogue_zero_x(&s.config.wants.epilogue) != NULL;
@@ -403,11 +433,14 @@ static void epilogues_are_right_in_every_family(void **state) {
     }
     print_message("%zu kernels of %zu and %zu families, %zu of them with x=uint8, %zu with a zero point of x, %zu of channels-first "
                   "tensors; %zu pairs of kernel and "
-                  "problem, of %zu of them few values say anything, %zu besides with the result as a step's tensor, %zu wrong\n",
-                  c->kernels, families[0], families[1], c->mixed, c->shifted, c->first, c->pairs, c->mistrusted, c->in_place, c->failures);
+                  "problem, %zu of them with parts of larger tensors, of %zu few values say anything, %zu besides with the result as a "
+                  "step's tensor, %zu wrong\n",
+                  c->kernels, families[0], families[1], c->mixed, c->shifted, c->first, c->pairs, c->parts, c->mistrusted, c->in_place,
+                  c->failures);
     assert_int_equal(c->failures, 0);
     assert_true(c->kernels > 0);
-    assert_true(getenv("KW_CHECK_FILTER") || (families[1] >= 5 && c->in_place > 0 && c->mixed > 0 && c->shifted > 0 && c->first > 0));
+    assert_true(getenv("KW_CHECK_FILTER") ||
+                (families[1] >= 5 && c->in_place > 0 && c->mixed > 0 && c->shifted > 0 && c->first > 0 && c->parts > 0));
 }
 
 /* --- activations --- */

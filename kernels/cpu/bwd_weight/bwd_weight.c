@@ -20,6 +20,9 @@
 #if KW_OWN
 #include "cpu/lib/own_lanes.h"
 #endif
+#if KW_APART
+#include "cpu/lib/apart.h"
+#endif
 
 #define KW_PAIRS (KW_DP || KW_MATH == 3) /* an element is the bf16 of two pixels of a row */
 #define KW_WIDTH (KW_VECS * KW_LANES)
@@ -70,6 +73,15 @@ static void view_tensor(side *s, const char *tensor, const kw_i64 count[4], kw_i
     set_steps(s, channels * KW_BYTES);
 }
 
+#if KW_APART
+static void lie_apart(side *s, const kw_i64 step[5]) {
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
+        s->step[axis] = step[axis] * KW_BYTES;
+}
+#else
+#define lie_apart(s, step) ((void)0)
+#endif
+
 /* Pairs of so many pixels of a row, whole chunks of math=amx. */
 KW_INLINE kw_i64 pairs_of(const share *s, kw_i64 pixels) {
     kw_i64 chunk = KW_MATH == 3 ? s->args->params.chunk : 1;
@@ -98,193 +110,7 @@ static __attribute__((unused)) void find_pixels(share *s) {
 #endif
 }
 
-/* --- copies --- */
-
-#if KW_COPY
-/* Apart, because it is rare and long. */
-static __attribute__((noinline)) kw_vf load_end(const char *p, kw_i64 count) { return kw_load_tail(p, count); }
-
-/* The lanes from p on; those beyond count have no meaning. Nothing is read at or beyond end. */
-KW_INLINE kw_vf load_part(const char *p, const char *end, kw_i64 count) {
-    return p + KW_LANES * KW_BYTES <= end ? kw_load_x(p) : load_end(p, count);
-}
-
-/* bf16 pairs of two vectors that were widened. */
-KW_INLINE kw_vf zip(kw_vf first, kw_vf second) { return (kw_vf)((kw_vu)first >> 16 | (kw_vu)second); }
-
-/* How a box of a tensor is copied: the group's channels of blocks block0 .. block1 - 1, each width wide. Copied pixel j of a row is column
- * low + j * step; its partner of a pair is zip columns on. */
-typedef struct copy {
-    side tensor;
-    const char *end;
-    kw_i64 channels, width, block0, block1, step, zip;
-} copy;
-
-KW_INLINE kw_vf load_pixel(const copy *c, const char *row, kw_i64 col, kw_i64 channel, kw_i64 count) {
-    const char *p = row + col * c->tensor.step[KW_BOX_W] + channel * KW_BYTES;
-    return col >= 0 && col < c->tensor.count[KW_BOX_W] ? load_part(p, c->end, count) : (kw_vf){0};
-}
-
-/* A pixel at the edge of the image or of the tensor's memory. */
-static __attribute__((noinline)) void copy_edge(const side *to, char *pixel, const char *row, kw_i64 col, const copy *c) {
-    for (kw_i64 i = c->block0; i < c->block1; i++) {
-        char *q = pixel + i * to->block;
-        kw_i64 last = kw_min((i + 1) * c->width, c->channels);
-        for (kw_i64 channel = i * c->width; channel < last; channel += KW_LANES, q += KW_VECTOR) {
-            kw_vf v = load_pixel(c, row, col, channel, last - channel);
-            if (KW_PAIRS) v = zip(v, load_pixel(c, row, col + c->zip, channel, last - channel));
-            kw_put(q, v);
-        }
-    }
-}
-
-static void copy_row(const side *to, char *pixel, const char *row, const copy *c) {
-    kw_i64 partner = KW_PAIRS ? c->zip : 0, block_bytes = c->width * KW_BYTES, bytes = (c->block1 - c->block0) * block_bytes;
-    kw_i64 columns = c->tensor.count[KW_BOX_W] - partner, pair = partner * c->tensor.step[KW_BOX_W];
-    for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, pixel += to->step[KW_BOX_W]) {
-        kw_i64 col = to->low[KW_BOX_W] + j * c->step;
-        const char *p = row + col * c->tensor.step[KW_BOX_W] + c->block0 * block_bytes;
-        if (col < 0 || col >= columns || p + pair + bytes + KW_VECTOR > c->end) {
-            copy_edge(to, pixel, row, col, c);
-            continue;
-        }
-        char *q = pixel + c->block0 * to->block;
-        for (const char *end = p + bytes; p < end; p += block_bytes, q += to->block) {
-            for (kw_i64 i = 0; i < c->width; i += KW_LANES) {
-                kw_vf v = kw_load_x(p + i * KW_BYTES);
-                if (KW_PAIRS) v = zip(v, kw_load_x(p + pair + i * KW_BYTES));
-                kw_put(q + i * 4, v);
-            }
-        }
-    }
-}
-
-/* Lanes at a position of a row of so many elements; zero outside. */
-KW_INLINE kw_vf load_run(const char *row, kw_i64 position, kw_i64 length) {
-    kw_vf v = {0};
-    if (position >= 0 && position + KW_LANES <= length) return kw_load_x(row + position * KW_BYTES);
-    for (kw_i64 i = 0; i < KW_LANES; i++) {
-        if (position + i >= 0 && position + i < length) v[i] = kw_load_1(row + (position + i) * KW_BYTES);
-    }
-    return v;
-}
-
-/* The same of a group's channels among others: pixel by pixel, whole vectors, of which the next pixel covers what is too much. */
-static __attribute__((noinline, unused)) void copy_group_run(const side *to, char *row, const char *from, const copy *c) {
-    kw_i64 pixel = c->tensor.step[KW_BOX_W], columns = c->tensor.count[KW_BOX_W], partner = KW_PAIRS ? c->zip : 0;
-    kw_i64 reach = (partner ? partner * pixel : 0) + c->channels * KW_BYTES + KW_VECTOR;
-    for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, row += c->channels * 4) {
-        kw_i64 col = to->low[KW_BOX_W] + j;
-        const char *p = from + col * pixel;
-        if (col >= 0 && col + partner < columns && p + reach <= c->end) {
-            for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
-                kw_vf v = kw_load_x(p + i * KW_BYTES);
-                if (KW_PAIRS) v = zip(v, kw_load_x(p + partner * pixel + i * KW_BYTES));
-                kw_put(row + i * 4, v);
-            }
-            continue;
-        }
-        for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
-            kw_vf v = load_pixel(c, from, col, i, c->channels - i);
-            if (KW_PAIRS) v = zip(v, load_pixel(c, from, col + partner, i, c->channels - i));
-            kw_put(row + i * 4, v);
-        }
-    }
-}
-
-/* A row of x whose taps and channels are one run. */
-static __attribute__((unused)) void copy_run(const side *to, char *row, const char *from, const copy *c) {
-    if (c->channels * KW_BYTES != c->tensor.step[KW_BOX_W]) {
-        copy_group_run(to, row, from, c);
-        return;
-    }
-    kw_i64 length = c->tensor.count[KW_BOX_W] * c->channels;
-    for (kw_i64 i = 0; i < to->count[KW_BOX_W] * c->channels; i += KW_LANES) {
-        kw_i64 position = to->low[KW_BOX_W] * c->channels + i;
-        kw_vf v = load_run(from, position, length);
-        if (KW_PAIRS) v = zip(v, load_run(from, position + c->zip * c->channels, length));
-        kw_put(row + i * 4, v);
-    }
-}
-
-static void copy_box(side *to, char *at, const copy *c, int merged) {
-    const side *t = &c->tensor;
-    set_steps(to, (KW_MERGE && merged ? c->channels : c->width) * 4);
-    to->at = at;
-    to->block = KW_MERGE && merged ? c->width * 4 : to->count[KW_BOX_N] * to->step[KW_BOX_N] + KW_VECTOR;
-    for (kw_i64 n = 0; n < to->count[KW_BOX_N]; n++) {
-        for (kw_i64 d = 0; d < to->count[KW_BOX_D]; d++) {
-            for (kw_i64 h = 0; h < to->count[KW_BOX_H]; h++) {
-                char *row = at + n * to->step[KW_BOX_N] + d * to->step[KW_BOX_D] + h * to->step[KW_BOX_H];
-                const char *from = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
-                                   (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H];
-                if (KW_MERGE && merged)
-                    copy_run(to, row, from, c);
-                else
-                    copy_row(to, row, from, c);
-            }
-        }
-    }
-}
-#endif
-
-#if KW_OWN
-/* Row by row; a pixel's channels, each a vector, lie side by side, and so do the pixels. */
-static void copy_own(side *to, char *at, const copy *c, const kw_own *own) {
-    const side *t = &c->tensor;
-    kw_i64 columns = t->count[KW_BOX_W], pixel = t->step[KW_BOX_W];
-    set_steps(to, c->channels * KW_VECTOR);
-    to->at = at;
-    to->block = KW_TILE * KW_VECTOR;
-    for (kw_i64 i = 0; i < to->count[KW_BOX_N] * to->count[KW_BOX_D] * to->count[KW_BOX_H]; i++) {
-        kw_i64 h = i % to->count[KW_BOX_H], d = i / to->count[KW_BOX_H] % to->count[KW_BOX_D];
-        kw_i64 n = i / to->count[KW_BOX_H] / to->count[KW_BOX_D];
-        const char *row = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
-                          (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H];
-        for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, at += to->step[KW_BOX_W]) {
-            kw_i64 col = to->low[KW_BOX_W] + j * c->step, partner = col + c->zip;
-            const char *second = KW_PAIRS && partner >= 0 && partner < columns ? row + partner * pixel : 0;
-            if (col >= 0 && col < columns) {
-                kw_own_copy(at, own, row + col * pixel, second, c->channels, KW_OWN_VALUES, c->end);
-                continue;
-            }
-            for (kw_i64 b = 0; b < c->channels * KW_VECTOR; b += KW_VECTOR)
-                kw_put(at + b, (kw_vf){0});
-            if (second) {
-                kw_own_copy(at, own, second, 0, c->channels, KW_OWN_VALUES, c->end);
-                for (kw_i64 b = 0; b < c->channels * KW_VECTOR; b += KW_VECTOR)
-                    kw_put(at + b, (kw_vf)((kw_vu)kw_load(at + b) << 16));
-            }
-        }
-    }
-}
-#endif
-
-#if KW_MATH == 3
-/* y, each channel's pixels of a row side by side; what is behind the box's is zero. */
-static void copy_turned(side *to, char *at, const copy *c, kw_i64 pixels) {
-    const side *t = &c->tensor;
-    set_steps(to, 4);
-    for (int axis = KW_BOX_N; axis < KW_BOX_W; axis++)
-        to->step[axis] *= c->width;
-    to->at = at;
-    to->block = to->count[KW_BOX_N] * to->step[KW_BOX_N] + KW_VECTOR;
-    kw_i64 pitch = to->count[KW_BOX_W] * 4, rows = to->count[KW_BOX_N] * to->count[KW_BOX_D] * to->count[KW_BOX_H];
-    for (kw_i64 i = 0; i < rows; i++) {
-        kw_i64 h = i % to->count[KW_BOX_H], d = i / to->count[KW_BOX_H] % to->count[KW_BOX_D];
-        kw_i64 n = i / to->count[KW_BOX_H] / to->count[KW_BOX_D];
-        const char *from = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
-                           (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H] + to->low[KW_BOX_W] * t->step[KW_BOX_W];
-        for (kw_i64 block = c->block0; block < c->block1; block++) {
-            char *row = at + block * to->block + i * to->step[KW_BOX_H];
-            kw_i64 first = block * c->width, channels = kw_min(c->width, c->channels - first);
-            kw_transpose(row, pitch, from + first * KW_BYTES, t->step[KW_BOX_W], pixels, channels);
-            for (kw_i64 channel = 0; channel < channels; channel++, row += pitch)
-                __builtin_memset(row + pixels * KW_BYTES, 0, pitch - pixels * KW_BYTES);
-        }
-    }
-}
-#endif
+#include "cpu/bwd_weight/bwd_weight_copy.h"
 
 /* The box as tiles read it; of a copy, the blocks that the share's units need. */
 static void open_box(share *s, char *memory) {
@@ -308,8 +134,15 @@ static void open_box(share *s, char *memory) {
     view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * a->c);
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * a->k);
 #endif
+    lie_apart(&x.tensor, a->x_step);
+    lie_apart(&y.tensor, a->y_step);
+#if KW_APART
+    x.end = a->x + kw_apart_span(a->x_step, a->n, a->in, a->groups * a->c) * KW_BYTES;
+    y.end = a->y + kw_apart_span(a->y_step, a->n, a->out, a->groups * a->k) * KW_BYTES;
+#else
     x.end = a->x + s->in[KW_BOX_N] * x.tensor.step[KW_BOX_N];
     y.end = a->y + s->in[KW_BOX_N] * y.tensor.step[KW_BOX_N];
+#endif
 #if KW_OWN
     copy_own(&s->x, memory, &x, &own);
 #else
@@ -326,6 +159,8 @@ static void open_box(share *s, char *memory) {
     (void)memory;
     view_tensor(&s->x, a->x, s->in, a->groups * a->c, s->group * a->c);
     view_tensor(&s->y, a->y, s->out, a->groups * a->k, s->group * a->k);
+    lie_apart(&s->x, a->x_step);
+    lie_apart(&s->y, a->y_step);
 #endif
 }
 

@@ -12,6 +12,24 @@
 
 #include "cpu/lib/register_tile.h"
 
+/* Bytes from a pixel of y, of x, to the next of its row, and from a row to the next; where a row begins. */
+#if KW_APART
+#include "cpu/lib/apart.h"
+#define FROM_PIXEL(a) (a)->y_step[KW_TO_COLUMN] * KW_BYTES
+#define FROM_ROW(a, n, slice, row, group) (kw_apart((a)->y_step, n, slice, row, 0) + (group) * (a)->k)
+#define TO_PIXEL(a) (a)->x_step[KW_TO_COLUMN]
+#define TO_STEP(a) (a)->x_step[KW_TO_ROW]
+#define TO_ROW(a, first, n, slice, row, group) (kw_apart((a)->x_step, n, slice, row, 0) + (group) * (a)->c)
+#define GAPLESS(a) ((a)->groups == 1 && TO_PIXEL(a) == (a)->c)
+#else
+#define FROM_PIXEL(a) (a)->k *(a)->groups *KW_BYTES
+#define FROM_ROW(a, n, slice, row, group) ((((n) * (a)->out[0] + slice) * (a)->out[1] + row) * width * (a)->groups + group) * (a)->k
+#define TO_PIXEL(a) (a)->groups *(a)->c
+#define TO_STEP(a) (a)->in[2] * (a)->groups *(a)->c
+#define TO_ROW(a, first, n, slice, row, group) ((first) * (a)->groups + group) * (a)->c
+#define GAPLESS(a) (a)->groups == 1
+#endif
+
 /* How the sums of a tile's pixels add up over a run of count columns. Neighbouring pixels reach into each other's destinations, and
  * adding pixel after pixel would read each time what has only just been written; so a vector of destinations is read once, gets its share
  * of every pixel that reaches it, and is written once. A pattern is the same for all filter rows, tiles and units. */
@@ -144,11 +162,11 @@ static void add_tile(const piece *list, kw_i64 pieces, const char *sums, kw_i64 
 
 /* What one source row adds to the band. */
 static void add_row(const kw_kernel_args *a, const band *b, kw_i64 tap, kw_i64 source_slice, kw_i64 p, char *memory) {
-    kw_i64 blocks = blocks_of(a), pixel = a->params.pixel, width = a->out[2], pitch = a->k * a->groups * KW_BYTES;
+    kw_i64 blocks = blocks_of(a), pixel = a->params.pixel, width = a->out[2], pitch = FROM_PIXEL(a);
     piece *list = (piece *)(memory + KW_COL2IM_PIECES_AT(KW_SPILL_BYTES, KW_LANES));
     kw_run whole = {0};
     kw_tile_job job = {.runs = &whole, .run_count = 1, .steps = ceil_div(a->k, KW_PAIR), .src_pixel = pixel, .spill = memory};
-    const char *from = a->y + (((b->n * a->out[0] + source_slice) * a->out[1] + p) * width * a->groups + b->group) * a->k * KW_BYTES;
+    const char *from = a->y + FROM_ROW(a, b->n, source_slice, p, b->group) * KW_BYTES;
     int copied = 0;
     for (kw_i64 block = 0; block < blocks; block++) {
         kw_i64 pieces = list_pieces(a, b, p, block, memory, list);
@@ -162,7 +180,11 @@ static void add_row(const kw_kernel_args *a, const band *b, kw_i64 tap, kw_i64 s
         for (kw_i64 q = 0; q < width; q += KW_TILE_COLS) {
             job.src = memory + a->params.copy_at + q * pixel;
             job.ahead_step = KW_TILE_PIXELS * 4;
+#if KW_APART
+            job.ahead = from + a->y_step[KW_TO_ROW] * KW_BYTES + q * pitch;
+#else
             job.ahead = from + (width + q) * pitch; /* the next row's */
+#endif
             kw_tile(&job);
             if (width - q < KW_TILE_COLS) kw_zero(memory + (width - q) * KW_STEP_BYTES, (KW_TILE_COLS - width + q) * KW_STEP_BYTES);
             add_tile(list, pieces, memory, q * a->stride[2] * a->c);
@@ -173,15 +195,15 @@ static void add_row(const kw_kernel_args *a, const band *b, kw_i64 tap, kw_i64 s
 static void write_band(const kw_kernel_args *a, const band *b, const float *sums) {
     kw_i64 pixels = a->in[2], channels = a->c;
     kw_i64 first = ((b->n * a->in[0] + b->slice) * a->in[1] + b->first) * a->in[2];
-    char *to = a->x + (first * a->groups + b->group) * a->c * KW_OUT_BYTES;
-    if (a->groups == 1 && !KW_EPILOGUE_PLACED) { /* the whole row in one go */
+    char *to = a->x + TO_ROW(a, first, b->n, b->slice, b->first, b->group) * KW_OUT_BYTES;
+    if (GAPLESS(a) && !KW_EPILOGUE_PLACED) { /* the whole row in one go */
         channels *= pixels;
         pixels = 1;
     }
-    for (kw_i64 row = b->first; row < b->end; row++, sums += a->params.row, to += a->in[2] * a->groups * a->c * KW_OUT_BYTES) {
+    for (kw_i64 row = b->first; row < b->end; row++, sums += a->params.row, to += TO_STEP(a) * KW_OUT_BYTES) {
         for (kw_i64 i = 0; i < pixels; i++) {
             const float *from = sums + a->params.left + i * a->c;
-            char *at = to + i * a->groups * a->c * KW_OUT_BYTES;
+            char *at = to + i * TO_PIXEL(a) * KW_OUT_BYTES;
             kw_i64 left = channels;
             kw_place place = kw_place_at(a, a->x, b->group * a->c, first + (row - b->first) * a->in[2] + i);
             for (; left >= KW_LANES; left -= KW_LANES, from += KW_LANES, at += KW_LANES * KW_OUT_BYTES) {

@@ -41,30 +41,7 @@
 
 KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it");
 
-/* The side that is read, the side that is written. */
-#if KW_BACKWARD
-#define SRC(a) (a)->y
-#define DST(a) (a)->x
-#define SRC_CHANNELS(a) (joined(a) * (a)->k)
-#define DST_CHANNELS(a) (joined(a) * (a)->c)
-#define SRC_SIZE(a) (a)->out
-#define DST_SIZE(a) (a)->in
-#else
-#define SRC(a) (a)->x
-#define DST(a) (a)->y
-#define SRC_CHANNELS(a) (joined(a) * (a)->c)
-#define DST_CHANNELS(a) (joined(a) * (a)->k)
-#define SRC_SIZE(a) (a)->in
-#define DST_SIZE(a) (a)->out
-#endif
-
-/* Of tile registers, so many groups are one: channels of others meet weights of zero. What is said of a group below is of these. */
-#define KW_JOINS (KW_MATH == 3 && !KW_MERGE)
-static kw_i64 joined(const kw_kernel_args *a) { return KW_JOINS ? a->params.join : 1; }
-static kw_i64 groups_of(const kw_kernel_args *a) { return a->groups / joined(a); }
-/* Of vectors, so many narrow groups have one copy, so that lines of memory which several groups share are read and written once. */
-#define KW_TOGETHER (KW_MATH != 3 && !KW_MERGE && !KW_TILE_OWN)
-static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params.join : 1; }
+#include "cpu/direct/direct_tensors.h"
 
 static kw_i64 walks_of(const kw_kernel_args *a, int axis) { return KW_BACKWARD ? kw_walks_backward(a, axis) : 1; }
 
@@ -293,7 +270,7 @@ static kw_i64 place_of(const kw_walk *w, kw_i64 position) { return ((position - 
 /* Copies the columns low..high-1 that are read. */
 static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 channels, kw_i64 low, kw_i64 high, const char *from, char *to) {
     unsigned long long places = places_read(w);
-    kw_i64 pixel = a->params.pixel, pitch = SRC_CHANNELS(a) * groups_of(a) * KW_BYTES, place = place_of(w, low);
+    kw_i64 pixel = a->params.pixel, pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), place = place_of(w, low);
     for (; low < high; low++, to += pixel, from += pitch, place = place + 1 == w->src_step ? 0 : place + 1) {
         if (places >> (place & 63) & 1) kw_copy(to, from, channels, pixel);
     }
@@ -301,7 +278,7 @@ static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 channe
 
 /* copy_row() into the planes of its columns; from: 0 of a row outside the image. */
 static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, const side *x, const char *from, char *to) {
-    kw_i64 channels = SRC_CHANNELS(a), pitch = channels * groups_of(a) * KW_BYTES, pixel = a->params.pixel, step = x->walk.src_step;
+    kw_i64 channels = SRC_CHANNELS(a), pitch = SRC_PIXEL(a, channels), pixel = a->params.pixel, step = x->walk.src_step;
     unsigned long long places = places_read(&x->walk);
     for (kw_i64 place = 0; place < step; place++) {
         char *at = to + place * plane_bytes(a);
@@ -316,7 +293,7 @@ static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, cons
 }
 
 static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
-    kw_i64 channels = r->channels, pitch = SRC_CHANNELS(a) * groups_of(a) * KW_BYTES, pixel = a->params.pixel;
+    kw_i64 channels = r->channels, pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
     if (KW_READS_PADDING) {
         kw_pad(a, to, (low - x->low) * pixel);
@@ -326,7 +303,7 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
     from += low * pitch;
 #if KW_TILE_OWN
     const kw_i64 *size = SRC_SIZE(a);
-    const char *end = SRC(a) + a->n * size[0] * size[1] * size[2] * pitch;
+    const char *end = SRC(a) + SRC_SPAN(a, size, pitch);
     for (; low < high; low++, to += pixel, from += pitch)
         copy_pixel(r, from, to, end);
     return;
@@ -342,7 +319,7 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
         copy_places(a, &x->walk, channels, low, high, from, to);
         return;
     }
-    if (groups_of(a) == 1 && pixel == channels * KW_WORD) { /* the whole row in one go */
+    if (groups_of(a) == 1 && pixel == channels * KW_WORD && (!KW_APART || pitch == channels * KW_BYTES)) { /* the whole row in one go */
         channels *= high - low;
         low = high - (high > low);
     }
@@ -369,14 +346,14 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
     for (kw_i64 tz = 0; tz < b->axis[0].walk.taps; tz++) {
         if (!slice_of(a, b, tz, &slice)) continue;
         for (kw_i64 row = y->low; row < y->high; row++) {
-            kw_i64 line = ((b->n * size[0] + slice) * size[1] + row) * size[2];
+            kw_i64 line = SRC_LINE(a, b->n, slice, row, size);
             char *at = to + copied_at(a, row - y->low, 0);
             int inside = row >= 0 && row < size[1];
             if (!(places >> (place_of(&y->walk, row) & 63) & 1)) continue;
             if (in_planes(a)) {
-                copy_in_planes(a, x, inside ? SRC(a) + (line * groups_of(a) + r.first) * channels * KW_BYTES : 0, at);
+                copy_in_planes(a, x, inside ? SRC(a) + SRC_AT(a, line, r.first, channels) : 0, at);
             } else if (inside) {
-                copy_row(a, x, &r, SRC(a) + (line * groups_of(a) + r.first) * channels * KW_BYTES, at);
+                copy_row(a, x, &r, SRC(a) + SRC_AT(a, line, r.first, channels), at);
             } else if (KW_READS_PADDING) {
                 kw_pad(a, at, (x->high - x->low) * a->params.pixel);
             }
@@ -479,7 +456,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_direct_params *p = &a->params;
     const kw_i64 *size = DST_SIZE(a);
-    kw_i64 channels = results_from(a, b->share), blocks = blocks_of(a), pitch = DST_CHANNELS(a) * groups_of(a) * KW_OUT_BYTES;
+    kw_i64 channels = results_from(a, b->share), blocks = blocks_of(a), pitch = DST_PIXEL(a);
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a), groups = groups_of_unit(a, b);
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory, .far = p->far};
@@ -498,13 +475,13 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     job.row_step = y->walk.src_step, job.height = SRC_SIZE(a)[1];
 #endif
     job.out_pixel = x->walk.out_step * pitch;
-    job.out_row = y->walk.out_step * size[2] * pitch;
+    job.out_row = y->walk.out_step * DST_ROW(a, size, pitch);
     const char *src = memory + p->copy_at + (y->walk.src_start - y->low) * p->row + (x->walk.src_start - x->low) * p->pixel;
     const char *limit = 0; /* from there on a tile would read behind the tensor; 0: it reads nothing beyond the image */
     if (in_place(a) && of_height) {
         const kw_i64 *in = SRC_SIZE(a);
-        const char *end = SRC(a) + a->n * in[0] * p->slice;
-        src = SRC(a) + b->n * in[0] * p->slice + b->share * together(a) * SRC_CHANNELS(a) * KW_BYTES + y->walk.src_start * p->row +
+        const char *end = SRC(a) + SRC_END(a, in);
+        src = SRC(a) + b->n * SRC_IMAGE(a, in) + b->share * together(a) * SRC_CHANNELS(a) * KW_BYTES + y->walk.src_start * p->row +
               x->walk.src_start * p->pixel;
         if (KW_READS_PADDING) limit = end - (KW_TILE_COLS - 1) * job.src_pixel - 4 * job.steps;
     }
@@ -515,7 +492,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     columns_inside(inside, &x->walk, SRC_SIZE(a)[2]);
     kw_i64 first =
         ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
-    char *dst = DST(a) + first * pitch + first_result(a, b->share) * KW_OUT_BYTES;
+    char *dst = DST(a) + DST_FIRST(a, first, pitch, b->n, z, y, x) + first_result(a, b->share) * KW_OUT_BYTES;
     for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
         job.w = a->packed + (b->share * blocks + k) * block_bytes(a);
         job.channels = channels - k * KW_BLOCK;

@@ -49,7 +49,7 @@ static product product_of(const kw_kernel_args *a) {
     p.a_batch = p.depth * KW_BYTES, p.a_row = a->groups * p.a_batch, p.a_deep = KW_BYTES;
     p.c_batch = p.columns * KW_OUT_BYTES, p.c_row = a->groups * p.c_batch;
     p.b_batch = a->k * a->c;
-#ifdef KW_PITCHED
+#if KW_APART
     p.a_row = (KW_BACKWARD ? a->y_step : a->x_step)[3] * KW_BYTES, p.c_row = (KW_BACKWARD ? a->x_step : a->y_step)[3] * KW_OUT_BYTES;
 #endif
 #else
@@ -86,10 +86,10 @@ static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
 
 /* The first byte of a row of A: of a strided convolution, the pixel that output pixel number row reads. */
 static const char *row_of(const kw_kernel_args *a, const product *p, kw_i64 row) {
-#if KW_POINTWISE && (!KW_BACKWARD || defined(KW_PITCHED))
+#if KW_POINTWISE && (!KW_BACKWARD || KW_APART)
     kw_i64 w = row % a->out[2], h = row / a->out[2] % a->out[1], rest = row / (a->out[2] * a->out[1]);
     kw_i64 d = rest % a->out[0], n = rest / a->out[0];
-#ifdef KW_PITCHED
+#if KW_APART
     const kw_i64 *step = KW_BACKWARD ? a->y_step : a->x_step, *stride = a->stride; /* backward: 1 */
     return p->a + (n * step[0] + d * stride[0] * step[1] + h * stride[1] * step[2] + w * stride[2] * step[3]) * KW_BYTES;
 #endif
@@ -102,7 +102,7 @@ static const char *row_of(const kw_kernel_args *a, const product *p, kw_i64 row)
 /* How many rows from this one on, count at most, lie equally far apart, and how far: of a strided convolution those of an image's row. */
 static kw_i64 rows_apart(const kw_kernel_args *a, const product *p, kw_i64 row, kw_i64 count, kw_i64 *apart) {
     *apart = p->a_row;
-#if KW_POINTWISE && (!KW_BACKWARD || defined(KW_PITCHED))
+#if KW_POINTWISE && (!KW_BACKWARD || KW_APART)
     if (row_of(a, p, row + count - 1) - row_of(a, p, row) == (count - 1) * p->a_row) return count;
     *apart *= KW_BACKWARD ? 1 : a->stride[2];
     return kw_min(count, a->out[2] - row % a->out[2]);

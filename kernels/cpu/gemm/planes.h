@@ -7,6 +7,29 @@
  * Pixels are counted over all images and cut into panels of KW_BLOCK. A unit is a group, some panels, which are copied (in the element type
  * of the tile, or as pairs), and part of the rows. A panel may reach from one image into the next ones: its runs are what it has of each. */
 
+/* Of dense tensors distances follow from sizes; those of parts of larger ones are the arguments'. Of the tensor that is read: elements from a
+ * channel and an image to the next, to behind its last, in front of a pixel; of the one that is written, from a channel and an image to the next. */
+#ifdef KW_PITCHED
+#define FROM_STEP(a) (KW_BACKWARD ? (a)->y_step : (a)->x_step)
+#define TO_STEP(a) (KW_BACKWARD ? (a)->x_step : (a)->y_step)
+#define FROM_SIZE(a) (KW_BACKWARD ? (a)->out : (a)->in)
+#define FROM_PLANE(a, pixels) FROM_STEP(a)[4]
+#define FROM_IMAGE(a, p) FROM_STEP(a)[0]
+#define FROM_PIXEL(a, d, h, w) (d * FROM_STEP(a)[1] + h * FROM_STEP(a)[2] + w)
+#define FROM_SPAN(a, p)                                                                                                                    \
+    ((a->n - 1) * FROM_STEP(a)[0] + (a->groups * p.depth - 1) * FROM_STEP(a)[4] +                                                          \
+     FROM_PIXEL(a, (FROM_SIZE(a)[0] - 1), (FROM_SIZE(a)[1] - 1), FROM_SIZE(a)[2]))
+#define TO_PLANE(a, p) TO_STEP(a)[4]
+#define TO_IMAGE(a, p, plane) (TO_STEP(a)[0] * KW_OUT_BYTES)
+#else
+#define FROM_PLANE(a, pixels) pixels
+#define FROM_IMAGE(a, p) a->groups * p->depth * p->from_plane
+#define FROM_PIXEL(a, d, h, w) ((d * a->in[1] + h) * a->in[2] + w)
+#define FROM_SPAN(a, p) a->n * a->groups *p.depth *p.from_plane
+#define TO_PLANE(a, p) p->pixels
+#define TO_IMAGE(a, p, plane) a->groups * p->rows *plane
+#endif
+
 typedef struct plane_product {
     const char *w, *from, *end; /* the filters; the tensor that is read, and its end */
     char *to;
@@ -19,11 +42,13 @@ static plane_product plane_product_of(const kw_kernel_args *a) {
     kw_i64 out = a->out[0] * a->out[1] * a->out[2], in = a->in[0] * a->in[1] * a->in[2];
     plane_product p = {.w = a->w, .pixels = out, .columns = a->n * out};
 #if KW_BACKWARD
-    p.from = a->y, p.to = a->x, p.rows = a->c, p.depth = a->k, p.from_plane = out, p.w_row = KW_BYTES, p.w_deep = a->c * KW_BYTES;
+    p.from = a->y, p.to = a->x, p.rows = a->c, p.depth = a->k, p.from_plane = FROM_PLANE(a, out), p.w_row = KW_BYTES,
+    p.w_deep = a->c * KW_BYTES;
 #else
-    p.from = a->x, p.to = a->y, p.rows = a->k, p.depth = a->c, p.from_plane = in, p.w_row = a->c * KW_BYTES, p.w_deep = KW_BYTES;
+    p.from = a->x, p.to = a->y, p.rows = a->k, p.depth = a->c, p.from_plane = FROM_PLANE(a, in), p.w_row = a->c * KW_BYTES,
+    p.w_deep = KW_BYTES;
 #endif
-    p.end = p.from + a->n * a->groups * p.depth * p.from_plane * KW_BYTES;
+    p.end = p.from + FROM_SPAN(a, p) * KW_BYTES;
     p.steps = (p.depth + KW_PAIR - 1) / KW_PAIR;
     return p;
 }
@@ -126,7 +151,7 @@ static __attribute__((unused)) void gather_panel(char *to, const kw_kernel_args 
         for (kw_i64 pixel = r->pixel; pixel < r->pixel + r->count; pixel++) {
             kw_i64 w = pixel % a->out[2] * a->stride[2], h = pixel / a->out[2] % a->out[1] * a->stride[1];
             kw_i64 d = pixel / (a->out[2] * a->out[1]) * a->stride[0];
-            place[count++] = r->image * chunk->image + ((d * a->in[1] + h) * a->in[2] + w) * KW_BYTES;
+            place[count++] = r->image * chunk->image + FROM_PIXEL(a, d, h, w) * KW_BYTES;
         }
     }
     for (kw_i64 step = 0; step < p->steps; step++, from += KW_PAIR * plane, to += KW_STEP_BYTES) {
@@ -169,7 +194,7 @@ KW_INLINE const char *like_result(kw_kernel_args *a, const char *held) {
 static void multiply_row(const kw_kernel_args *a, const plane_product *p, const plane_chunk *chunk, kw_i64 group, kw_i64 tile,
                          const char *copies, const char *next, char *memory) {
     static const kw_run whole_depth = {0, 0};
-    kw_i64 tiles = (p->rows + KW_TILE_COLS - 1) / KW_TILE_COLS, plane = p->pixels * KW_OUT_BYTES, image = a->groups * p->rows * plane;
+    kw_i64 tiles = (p->rows + KW_TILE_COLS - 1) / KW_TILE_COLS, plane = TO_PLANE(a, p) * KW_OUT_BYTES, image = TO_IMAGE(a, p, plane);
     char *held = memory + KW_SPILL_BYTES, *row = p->to + (group * p->rows + tile * KW_TILE_COLS) * plane;
     kw_kernel_args waiting = *a;
     const char *like = like_result(&waiting, held);
@@ -212,14 +237,25 @@ static void multiply_row(const kw_kernel_args *a, const plane_product *p, const 
     }
 }
 
+/* Whether each pixel of a channel is read, and lies beside the one before it. */
+#ifdef KW_PITCHED
+static int ARE_TOGETHER(const kw_kernel_args *a, const plane_product *p) {
+    const kw_i64 *step = FROM_STEP(a), *size = FROM_SIZE(a);
+    int rows = size[1] == 1 || step[2] == size[2], planes = size[0] == 1 || step[1] == size[1] * size[2];
+    return rows && planes && p->pixels == size[0] * size[1] * size[2];
+}
+#else
+#define ARE_TOGETHER(a, p) (KW_BACKWARD || p->from_plane == p->pixels)
+#endif
+
 /* Fills a unit's panels. */
 static void open_chunk(const kw_kernel_args *a, const plane_product *p, plane_chunk *chunk, kw_i64 group, kw_i64 block, char *copies) {
-    chunk->image = a->groups * p->depth * p->from_plane * KW_BYTES;
+    chunk->image = FROM_IMAGE(a, p) * KW_BYTES;
     chunk->from = p->from + group * p->depth * p->from_plane * KW_BYTES;
     chunk->first[0] = 0;
     for (kw_i64 i = 0; i < chunk->panels; i++)
         chunk->first[i + 1] = chunk->first[i] + list_plane_runs(p, (block + i) * KW_BLOCK, chunk->run + chunk->first[i]);
-    if (KW_BACKWARD || p->from_plane == p->pixels) {
+    if (ARE_TOGETHER(a, p)) {
         copy_panels(copies, p, chunk);
         return;
     }

@@ -85,7 +85,7 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
 static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {
     kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP;
     const kw_i64 *from = j->from + tile * j->windows * KW_ENTRY, *to = j->to + tile * KW_PIXELS;
-    const char *end = kw_src_tensor(j->a) + j->a->n * j->from_image;
+    const char *end = kw_src_tensor(j->a) + KW_FROM_SPAN(j->a, j);
     (void)results;
     kw_vf zero __attribute__((unused)) = (float)kw_zero_of_x(j->a) - (kw_vf){0};
     kw_i64 *from_here = j->narrow, *to_here = from_here + j->windows * KW_ENTRY;
@@ -157,8 +157,8 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
 static int row_is_at_end(const kw_job *j, kw_i64 image, const char *row_src) {
     const kw_kernel_args *a = j->a;
     kw_i64 rows = (a->filter[1] + KW_TILE_H) * a->dilation[1] + KW_TILE_H * a->stride[1] + a->pad[1] + 1;
-    if (image + 1 < a->n && j->from_image >= KW_VECTOR) return 0;
-    return j->from_plane < j->from_image || row_src + rows * j->from_row + KW_VECTOR > kw_src_tensor(a) + a->n * j->from_image;
+    if (!KW_APART && image + 1 < a->n && j->from_image >= KW_VECTOR) return 0;
+    return j->from_plane < j->from_image || row_src + rows * j->from_row + KW_VECTOR > kw_src_tensor(a) + KW_FROM_SPAN(a, j);
 }
 
 /* A unit: a block of channels, an image, a plane of the result, a residue of rows, some rows and columns of tiles. */

@@ -2,6 +2,15 @@
  * what they are for, and KW_TO_BYTES, of an element of the result side. The source of forward and of the weight gradient is x and their "result" side y; backward data has them the other
  * way round. */
 
+#if KW_APART
+#include "cpu/lib/apart.h"
+#define KW_FROM_SPAN(a, j) (j)->from_span /* bytes from a tensor's first element to behind its last */
+#define KW_TO_SPAN(a, j) (j)->to_span
+#else
+#define KW_FROM_SPAN(a, j) (a)->n *(j)->from_image
+#define KW_TO_SPAN(a, j) (a)->n *(j)->to_image
+#endif
+
 typedef unsigned long long kw_u64;
 
 KW_INLINE kw_i64 kw_ceil(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
@@ -111,6 +120,9 @@ typedef struct kw_job {
     kw_axis depth, height, width;
     kw_i64 plane; /* number of the result plane on the depth axis */
     kw_i64 from_pixel, from_row, from_plane, from_image, to_pixel, to_row, to_plane, to_image;
+#if KW_APART
+    kw_i64 from_span, to_span;
+#endif
     kw_i64 windows; /* of each tile */
     char *zeros, *scratch;
     kw_i64 *from, *to, *from_padding, *to_padding, *narrow;
@@ -124,6 +136,15 @@ typedef struct kw_job {
 static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     kw_job j = {.a = a};
     const kw_i64 *from = KW_BACKWARD ? a->out : a->in, *to = KW_BACKWARD ? a->in : a->out;
+#if KW_APART
+    const kw_i64 *from_step = KW_BACKWARD ? a->y_step : a->x_step, *to_step = KW_BACKWARD ? a->x_step : a->y_step;
+    j.from_pixel = from_step[KW_TO_COLUMN] * KW_BYTES, j.to_pixel = to_step[KW_TO_COLUMN] * KW_TO_BYTES;
+    j.from_row = from_step[KW_TO_ROW] * KW_BYTES, j.to_row = to_step[KW_TO_ROW] * KW_TO_BYTES;
+    j.from_plane = from_step[KW_TO_PLANE] * KW_BYTES, j.to_plane = to_step[KW_TO_PLANE] * KW_TO_BYTES;
+    j.from_image = from_step[KW_TO_IMAGE] * KW_BYTES, j.to_image = to_step[KW_TO_IMAGE] * KW_TO_BYTES;
+    j.from_span = kw_apart_span(from_step, a->n, from, a->groups * kw_src_group(a)) * KW_BYTES;
+    j.to_span = kw_apart_span(to_step, a->n, to, a->groups * kw_dst_group(a)) * KW_TO_BYTES;
+#else
     j.from_pixel = a->groups * kw_src_group(a) * KW_BYTES;
     j.from_row = from[2] * j.from_pixel;
     j.from_plane = from[1] * j.from_row;
@@ -132,6 +153,7 @@ static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     j.to_row = to[2] * j.to_pixel;
     j.to_plane = to[1] * j.to_row;
     j.to_image = to[0] * j.to_plane;
+#endif
     kw_i64 words = a->params.indirection_words, results = a->params.indirection_tiles * KW_PIXELS;
     j.zeros = memory;
     j.scratch = j.zeros + a->params.scratch_bytes;

@@ -9,6 +9,11 @@
 
 #if KW_EPILOGUE
 #define KW_AND_CHANNELS(at) , at /* an argument more */
+#if KW_APART
+#define KW_RESULT_ELEMENTS(a, to, total) kw_apart_span(KW_BACKWARD ? (a)->x_step : (a)->y_step, (a)->n, to, total)
+#else
+#define KW_RESULT_ELEMENTS(a, to, total) (a)->n *to[0] * to[1] * to[2] * total
+#endif
 
 /* Which channels the vectors of a sum hold, and which of them it writes. */
 typedef struct kw_channels {
@@ -23,7 +28,7 @@ KW_INLINE kw_channels kw_channels_of(const kw_kernel_args *a) {
     const kw_i64 *to = KW_BACKWARD ? a->in : a->out;
     kw_i64 total = a->groups * kw_dst_group(a);
     return (kw_channels){
-        .place = kw_place_at(a, kw_result(a), 0, 0), .bytes = a->n * to[0] * to[1] * to[2] * total * KW_OUT_BYTES, .total = total};
+        .place = kw_place_at(a, kw_result(a), 0, 0), .bytes = KW_RESULT_ELEMENTS(a, to, total) * KW_OUT_BYTES, .total = total};
 }
 
 KW_INLINE const kw_channels *kw_channels_set(kw_channels *at, kw_i64 vector, kw_i64 channel) {
@@ -51,11 +56,29 @@ KW_INLINE kw_vf kw_in_order(kw_vf low, kw_vf high, int part) {
 #define KW_RESULT_SPILLED(i, p) kw_result_held(&tables, held, p, sums[i], kw_place_of_part(at, p, 0))
 #endif
 
+#if KW_APART
+/* The number of a pixel in its tensor of so many pixels: distances grow from columns to images (rule nested). */
+KW_INLINE kw_i64 kw_pixel_number(const kw_kernel_args *a, kw_i64 element) {
+    const kw_i64 *to = KW_BACKWARD ? a->in : a->out, *step = KW_BACKWARD ? a->x_step : a->y_step;
+    kw_i64 extent[4] = {a->n, to[0], to[1], to[2]}, number = 0;
+    for (int axis = KW_TO_IMAGE; axis <= KW_TO_COLUMN; axis++) {
+        kw_i64 at = extent[axis] > 1 ? element / step[axis] : 0;
+        element -= at * step[axis];
+        number = number * extent[axis] + at;
+    }
+    return number;
+}
+#endif
+
 /* Where a vector of a pixel's is written. A pixel's number is made only where a step asks for it. */
 KW_INLINE kw_place kw_place_of_part(const kw_channels *at, const char *p, kw_i64 part) {
     kw_place place = kw_place_lanes(at->place, at->first - part * KW_LANES, at->end - part * KW_LANES);
     place.channel += part * KW_LANES;
+#if KW_APART
+    place.row = kw_pixel_number(place.args, kw_place_element(place, p));
+#else
     place.row = kw_place_element(place, p) / at->total;
+#endif
     return place;
 }
 

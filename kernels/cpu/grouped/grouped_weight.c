@@ -148,7 +148,7 @@ static void narrow_tile(const kw_job *j, const lanes *l, kw_i64 tile, const char
 static void sum_vector(const kw_job *j, const lanes *l, kw_i64 tiles, const char *src, const char *dst, char *sums) {
     const kw_kernel_args *a = j->a;
     kw_i64 steps = kw_other_group(a);
-    const char *src_end = a->x + a->n * j->from_image, *dst_end = a->y + a->n * j->to_image;
+    const char *src_end = a->x + KW_FROM_SPAN(a, j), *dst_end = a->y + KW_TO_SPAN(a, j);
     for (kw_i64 first = 0, last; first < tiles; first = last) {
         kw_i64 most = kw_min(first + a->params.near_tiles, tiles);
         last = j->at_end ? first : most; /* of fewer channels the other lanes have a next pixel's, and are not stored */
@@ -181,8 +181,8 @@ static int ends_at(const kw_job *j, kw_i64 row, const char *src, const char *dst
     kw_i64 last_dst = h->to_first + row * h->to_tile + (h->tile - 1) * h->to_step;
     last_src = kw_min(last_src, h->from_extent - 1);
     last_dst = kw_min(last_dst, h->to_extent - 1);
-    return src + (last_src + 1) * j->from_row + KW_VECTOR > j->a->x + j->a->n * j->from_image ||
-           dst + (last_dst + 1) * j->to_row + KW_VECTOR > j->a->y + j->a->n * j->to_image;
+    return src + (last_src + 1) * j->from_row + KW_VECTOR > j->a->x + KW_FROM_SPAN(j->a, j) ||
+           dst + (last_dst + 1) * j->to_row + KW_VECTOR > j->a->y + KW_TO_SPAN(j->a, j);
 }
 
 /* All planes of all images, for one residue of rows and columns and some columns of tiles. Buffers filled inside the image hold for every

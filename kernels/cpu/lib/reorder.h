@@ -66,8 +66,41 @@ KW_INLINE kw_i64 kw_likes_apart(const kw_kernel_args *a, int count) {
 typedef struct kw_reordered {
     char *tensor, *copy; /* the first channel's first pixel */
     kw_i64 channels, pixels;
+#ifdef KW_PITCHED
+    const kw_i64 *step, *size;
+#endif
 } kw_reordered;
 
+#ifdef KW_PITCHED
+/* Of parts of larger tensors pixels are turned by runs of those that lie side by side in a channel: all, those of a plane, or of a row. */
+typedef struct kw_pixel_run {
+    kw_i64 place, count; /* of its first pixel in the channel */
+} kw_pixel_run;
+
+KW_INLINE kw_pixel_run kw_pixel_run_of(const kw_reordered *r, kw_i64 pixel, kw_i64 end) {
+    const kw_i64 *step = r->step, *size = r->size;
+    kw_i64 row = pixel / size[2], plane = row / size[1], last = end;
+    if (size[0] > 1 && step[1] != size[1] * size[2]) last = kw_min(end, (plane + 1) * size[1] * size[2]);
+    if (size[1] > 1 && step[2] != size[2]) last = kw_min(end, (row + 1) * size[2]);
+    return (kw_pixel_run){plane * step[1] + (row - plane * size[1]) * step[2] + pixel - row * size[2], last - pixel};
+}
+
+static void kw_turn_to_last(const kw_reordered *r, kw_i64 first, kw_i64 last) {
+    kw_i64 pixel = r->channels * KW_BYTES, channel = r->step[4] * KW_BYTES;
+    for (kw_pixel_run run; first < last; first += run.count) {
+        run = kw_pixel_run_of(r, first, last);
+        kw_transpose(r->copy + first * pixel, pixel, r->tensor + run.place * KW_BYTES, channel, r->channels, run.count);
+    }
+}
+
+static void kw_turn_to_first(const kw_reordered *r, kw_i64 first, kw_i64 last) {
+    kw_i64 pixel = r->channels * KW_OUT_BYTES, channel = r->step[4] * KW_OUT_BYTES;
+    for (kw_pixel_run run; first < last; first += run.count) {
+        run = kw_pixel_run_of(r, first, last);
+        kw_transpose_out(r->tensor + run.place * KW_OUT_BYTES, channel, r->copy + first * pixel, pixel, run.count, r->channels);
+    }
+}
+#else
 static void kw_turn_to_last(const kw_reordered *r, kw_i64 first, kw_i64 last) {
     kw_i64 pixel = r->channels * KW_BYTES;
     kw_transpose(r->copy + first * pixel, pixel, r->tensor + first * KW_BYTES, r->pixels * KW_BYTES, r->channels, last - first);
@@ -77,12 +110,22 @@ static void kw_turn_to_first(const kw_reordered *r, kw_i64 first, kw_i64 last) {
     kw_i64 pixel = r->channels * KW_OUT_BYTES;
     kw_transpose_out(r->tensor + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->copy + first * pixel, pixel, last - first, r->channels);
 }
+#endif
 
 /* The result's channels of the tensors like it. */
 static void kw_turn_likes(const kw_kernel_args *a, const kw_likes *likes, const kw_reordered *r, kw_i64 first, kw_i64 last) {
     kw_i64 pixel = r->channels * KW_OUT_BYTES, apart = kw_likes_apart(a, likes->count);
     for (int i = 0; i < likes->count; i++) {
         const char *from = likes->tensor[i] + (r->tensor - (KW_BACKWARD ? a->x : a->y));
+#ifdef KW_PITCHED
+        kw_pixel_run run;
+        for (kw_i64 at = first; at < last; at += run.count) {
+            run = kw_pixel_run_of(r, at, last);
+            kw_transpose_out(r->copy + i * apart + at * pixel, pixel, from + run.place * KW_OUT_BYTES, r->step[4] * KW_OUT_BYTES,
+                             r->channels, run.count);
+        }
+        continue;
+#endif
         kw_transpose_out(r->copy + i * apart + first * pixel, pixel, from + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->channels,
                          last - first);
     }
@@ -91,11 +134,19 @@ static void kw_turn_likes(const kw_kernel_args *a, const kw_likes *likes, const 
 /* All groups of an image, or those of a turn whose first image is this one. */
 static kw_reordered kw_reordered_x(const kw_kernel_args *a, char *copy, kw_i64 image, kw_i64 group, kw_i64 groups) {
     kw_i64 pixels = kw_volume(a->in);
+#ifdef KW_PITCHED
+    const kw_i64 *step = a->x_step;
+    return (kw_reordered){a->x + (image * step[0] + group * a->c * step[4]) * KW_X_BYTES, copy, groups * a->c, pixels, step, a->in};
+#endif
     return (kw_reordered){a->x + (image * a->groups + group) * a->c * pixels * KW_X_BYTES, copy, groups * a->c, pixels};
 }
 
 static kw_reordered kw_reordered_y(const kw_kernel_args *a, char *copy, kw_i64 image, kw_i64 group, kw_i64 groups) {
     kw_i64 pixels = kw_volume(a->out);
+#ifdef KW_PITCHED
+    const kw_i64 *step = a->y_step;
+    return (kw_reordered){a->y + (image * step[0] + group * a->k * step[4]) * KW_Y_BYTES, copy, groups * a->k, pixels, step, a->out};
+#endif
     return (kw_reordered){a->y + (image * a->groups + group) * a->k * pixels * KW_Y_BYTES, copy, groups * a->k, pixels};
 }
 

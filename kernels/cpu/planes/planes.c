@@ -60,6 +60,25 @@ typedef struct strip {
     kw_plane_steps steps;
 } strip;
 
+/* Where tensors are parts of larger ones: elements from an image, a row and a channel to the next. */
+#ifdef KW_PITCHED
+#define SRC_STEP(a) (KW_BACKWARD ? (a)->y_step : (a)->x_step)
+#define DST_STEP(a) (KW_BACKWARD ? (a)->x_step : (a)->y_step)
+#define SRC_PLANE(a, size) (SRC_STEP(a)[4] * KW_BYTES)
+#define DST_PLANE(a, size) (DST_STEP(a)[4] * KW_BYTES)
+#define SRC_ROW(a, size) (SRC_STEP(a)[2] * KW_BYTES)
+#define DST_ROW(a, size) (DST_STEP(a)[2] * KW_BYTES)
+#define SRC_FIRST(a, image, group, first, plane) (image * SRC_STEP(a)[0] * KW_BYTES + group * plane)
+#define DST_FIRST(a, image, group, first, plane) (image * DST_STEP(a)[0] * KW_BYTES + group * plane)
+#else
+#define SRC_PLANE(a, size) size[1] * size[2] * KW_BYTES
+#define DST_PLANE(a, size) size[1] * size[2] * KW_BYTES
+#define SRC_ROW(a, size) size[2] * KW_BYTES
+#define DST_ROW(a, size) size[2] * KW_BYTES
+#define SRC_FIRST(a, image, group, first, plane) first *plane
+#define DST_FIRST(a, image, group, first, plane) first *plane
+#endif
+
 static kw_i64 ceil_div(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
 
 /* Bits of the pixels first, first + step, ... of so many that are in a row, counted from one of its columns. */
@@ -259,11 +278,11 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         pad[axis] = KW_BACKWARD ? a->filter[axis] - 1 - a->pad[axis] : a->pad[axis];
     for (kw_i64 i = 0; i < strips; i++)
         list_masks(a, masks + i * KW_MASKS, i);
-    kw_i64 plane = size[1] * size[2] * KW_BYTES, to_plane = to_size[1] * to_size[2] * KW_BYTES;
-    strip s = {.row = size[2] * KW_BYTES, .to_row = to_size[2] * KW_BYTES, .above = pad[1], .height = size[1], .rows = to_size[1]};
+    kw_i64 plane = SRC_PLANE(a, size), to_plane = DST_PLANE(a, to_size);
+    strip s = {.row = SRC_ROW(a, size), .to_row = DST_ROW(a, to_size), .above = pad[1], .height = size[1], .rows = to_size[1]};
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 group = unit % blocks * KW_PLANES, first = unit / blocks * a->groups + group;
-        const char *from = SRC(a) + first * plane - pad[2] * KW_BYTES;
+        const char *from = SRC(a) + SRC_FIRST(a, unit / blocks, group, first, plane) - pad[2] * KW_BYTES;
         s.planes = kw_min(KW_PLANES, a->groups - group);
         kw_plane_steps_at(&s.steps, a, group);
         s.weights = a->packed + unit % blocks * KW_WEIGHTS * (KW_PLANES > 1 ? KW_VECTOR : 4);
@@ -275,7 +294,7 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
         for (kw_i64 i = 0; i < strips; i++) {
             kw_i64 column = i * KW_VECS * KW_RESULTS;
             s.from = from + column * KW_STRIDE * KW_BYTES;
-            s.to = DST(a) + first * to_plane + column * KW_BYTES;
+            s.to = DST(a) + DST_FIRST(a, unit / blocks, group, first, to_plane) + column * KW_BYTES;
             s.masks = masks + i * KW_MASKS;
             sum_strip(&s);
         }

@@ -298,8 +298,8 @@ void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
 #define KW_EACH_PLANE(DO) DO(0) DO(1) DO(2) DO(3)
 #endif
 #define KW_POINT(i)                                                                                                                        \
-    u.from[i] = from + (i < planes ? i * FROM_PLANE : 0) - (KW_BESIDE(i) ? KW_SHARE * KW_BYTES : 0);                                       \
-    u.to[i] = i < planes ? to + i * PLANE : beside;
+    u.from[i] = from + (i < planes ? i * from_plane : 0) - (KW_BESIDE(i) ? KW_SHARE * KW_BYTES : 0);                                       \
+    u.to[i] = i < planes ? to + i * to_plane : beside;
 
 /* Thread memory: the index vectors; the weights of a unit that registers do not hold; planes that no unit has. */
 void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
@@ -310,8 +310,17 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     list_indexes(memory);
     for (kw_i64 number = begin; number < end; number++) {
         kw_i64 group = block * KW_PLANES, first = image * a->groups + group, planes = a->groups - group;
+#ifdef KW_PITCHED
+        const kw_i64 *from_step = KW_BACKWARD ? a->y_step : a->x_step, *to_step = KW_BACKWARD ? a->x_step : a->y_step;
+        kw_i64 from_plane = from_step[4] * KW_BYTES, to_plane = to_step[4] * KW_BYTES;
+        const char *from = SRC(a) + image * from_step[0] * KW_BYTES + group * from_plane;
+        char *to = DST(a) + image * to_step[0] * KW_BYTES + group * to_plane;
+        (void)first;
+#else
+        enum { from_plane = FROM_PLANE, to_plane = PLANE };
         const char *from = SRC(a) + first * FROM_PLANE;
         char *to = DST(a) + first * PLANE;
+#endif
         KW_EACH_PLANE(KW_POINT)
         kw_plane_steps_at(&u.steps, a, group);
         u.weights = a->packed + block * KW_WEIGHTS * KW_PLANES * 4;

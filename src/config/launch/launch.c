@@ -6,6 +6,7 @@
 #include "config/launch/filter_copies.h"
 #include "config/launch/workspace.h"
 #include "config/launch/x_sums.h"
+#include "problem/tensors/pitch.h"
 
 #include "prelude/bias_gradient.h"
 
@@ -15,7 +16,7 @@ static void add_bias_units(const kw_problem *problem, const kw_target *target, k
     kw_stage *first = &launch->stage[0];
     launch->bias_word = first->units;
     first->units += kw_ceil_div(problem->conv.k, KW_BIAS_CHANNELS);
-    launch->loads += (double)kw_problem_elements(problem, KW_Y) / (double)target->lanes;
+    launch->loads += (double)kw_problem_values(problem, KW_Y) / (double)target->lanes;
 }
 
 static void add_stage(kw_launch *launch, int64_t units) {
@@ -36,7 +37,7 @@ static void add_bias_stages(const kw_problem *problem, kw_launch *launch) {
     add_stage(launch, kw_ceil_div(d->k, KW_BIAS_CHANNELS));
     launch->bias_word = kw_round_up(launch->shared_bytes, KW_WORKSPACE_ALIGN);
     launch->shared_bytes = launch->bias_word + chunks * d->k * (int64_t)sizeof(float);
-    launch->copied_bytes += (double)kw_problem_elements(problem, KW_Y) * (double)kw_dtype_size(problem->dtype);
+    launch->copied_bytes += (double)kw_problem_values(problem, KW_Y) * (double)kw_dtype_size(problem->dtype);
 }
 
 void kw_config_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {

@@ -4,6 +4,7 @@
 #include "base/math.h"
 #include "config/launch/workspace.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 #include <assert.h>
 #include <math.h>
@@ -54,7 +55,7 @@ void kw_x_sums_add(kw_launch *launch, const kw_problem *problem) {
         insert_stage(launch, rows);
     }
     insert_stage(launch, pixels);
-    double elements = (double)kw_problem_elements(problem, KW_X);
+    double elements = (double)kw_problem_values(problem, KW_X);
     launch->copied_bytes += elements;
     launch->loads += fmax(elements / 16, (double)(pixels * groups)) + (double)(rows * groups) * (double)taps / 4; /* vectors of 16 bytes */
 }

@@ -2,6 +2,7 @@
  * them: tiles of up to 96 pixels (SPARE_PIXELS) that step by the stride, and blocks of up to 6 vectors of 16 channels (SPARE_CHANNELS). */
 #include "families/cpu/cpu_rules.h"
 
+#include "base/math.h"
 #include "problem/tensors/pitch.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/view.h"
@@ -55,7 +56,8 @@ static bool conv_sizes_are_counted(const kw_rule_case *r) {
     }
     double copy = image * (c > k ? c : k), weights = taps * c * k * (double)d->g,
            tensor = pixels * (double)d->n * (c > k ? c : k) * (double)d->g;
-    return copy <= MOST_ELEMENTS && weights <= MOST_ELEMENTS && tensor <= MOST_ELEMENTS;
+    double gaps = (double)kw_max(kw_problem_elements(r->problem, KW_X), kw_problem_elements(r->problem, KW_Y));
+    return copy <= MOST_ELEMENTS && weights <= MOST_ELEMENTS && tensor <= MOST_ELEMENTS && gaps <= MOST_ELEMENTS;
 }
 
 const kw_rule kw_cpu_conv_rules[] = {
@@ -67,7 +69,8 @@ const kw_rule kw_cpu_conv_rules[] = {
     {"few_phases", "a stride has too many phases: more than 4096 in all, or with the filter's taps more than 2^20", walks_are_few},
     {"extents_counted", "an extent with its padding, the dilated filter and 128 strides is at most 2^30, a filter 2^20",
      conv_extents_are_counted},
-    {"sizes_counted", "tensors, packed weights and padded images of a channel block are at most 2^48 elements", conv_sizes_are_counted},
+    {"sizes_counted", "tensors with their gaps, packed weights and padded images of a channel block are at most 2^48 elements",
+     conv_sizes_are_counted},
     {0},
 };
 

@@ -4,7 +4,10 @@
 
 #include "base/math.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 #include "cpu/lib/sizes.h"
+
+#include <string.h>
 
 /* What a turn, or the whole problem where it is copied in one go, has; bytes of its copies. */
 typedef struct turn {
@@ -15,7 +18,7 @@ typedef struct turn {
 } turn;
 
 static int64_t tensor_bytes(const kw_problem *problem, kw_tensor tensor) {
-    return kw_problem_elements(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
+    return kw_problem_values(problem, tensor) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, tensor));
 }
 
 /* Whether so many groups of so many bytes are still near, and leave turns for all threads. */
@@ -62,6 +65,7 @@ static turn turn_of(const kw_problem *problem, const kw_target *target) {
     t.turns = t.whole ? 1 : t.turns;
     t.blocks = t.whole ? 1 : d->g / groups;
     t.problem.layout = KW_CHANNELS_LAST;
+    memset(t.problem.pitch, 0, sizeof t.problem.pitch);
     if (!t.whole) {
         part->n = images;
         part->g = groups;
@@ -125,7 +129,7 @@ static void count_reordering(kw_launch *launch, const kw_problem *problem, const
         launch->rereads[i].bytes *= turns;
     }
     launch->copied_bytes +=
-        2.0 * (double)(kw_problem_elements(problem, KW_X) + kw_problem_elements(problem, KW_Y)) * (double)kw_dtype_size(problem->dtype);
+        2.0 * (double)(kw_problem_values(problem, KW_X) + kw_problem_values(problem, KW_Y)) * (double)kw_dtype_size(problem->dtype);
 }
 
 void kw_reorder_launch(kw_launch_last *last, const kw_config *config, const kw_problem *problem, const kw_target *target,

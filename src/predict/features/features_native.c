@@ -3,6 +3,7 @@
 
 #include "base/math.h"
 #include "predict/estimate.h"
+#include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
 #include <math.h>
@@ -315,9 +316,9 @@ void kw_native_problem_read(kw_native_features_problem *p, const kw_problem *pro
     p->flops = (double)kw_problem_flops(problem);
     p->dense_flops = 2 * p->n * p->g * p->kg * p->cg * p->taps * p->out_pixels;
     p->bytes = (double)kw_problem_bytes(problem);
-    p->x_bytes = (double)(kw_problem_elements(problem, KW_X) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, KW_X)));
-    p->w_bytes = (double)(kw_problem_elements(problem, KW_W) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, KW_W)));
-    p->y_bytes = (double)(kw_problem_elements(problem, KW_Y) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, KW_Y)));
+    p->x_bytes = (double)(kw_problem_values(problem, KW_X) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, KW_X)));
+    p->w_bytes = (double)(kw_problem_values(problem, KW_W) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, KW_W)));
+    p->y_bytes = (double)(kw_problem_values(problem, KW_Y) * (int64_t)kw_dtype_size(kw_problem_dtype(problem, KW_Y)));
 }
 
 void kw_native_features_fill_problem(const kw_native_features *own, double *row, const kw_native_features_problem *p) {

@@ -17,6 +17,7 @@
 #define CONVOLUTION_WEIGHTS "cpu/direct/direct_pack.h"
 #define CONVOLUTION_TILES "cpu/direct/direct_amx.h"
 #define GRADIENT "cpu/bwd_weight/bwd_weight.c"
+#define GRADIENT_COPY "cpu/bwd_weight/bwd_weight_copy.h"
 #define GRADIENT_TILE "cpu/bwd_weight/bwd_weight_amx.h"
 #define PLAYED "prelude/tiles_played.h"
 
@@ -157,7 +158,7 @@ static const fault faults[] = {
      .joins = true},
     {.what = "none: a weight gradient", .file = GRADIENT_TILE, .text = "tile_row", .other = "sums_row", .gradient = true},
     {.what = "what is behind a row's last pixel is a number",
-     .file = GRADIENT,
+     .file = GRADIENT_COPY,
      .text = "memset(row + pixels * KW_BYTES, 0,",
      .other = "memset(row + pixels * KW_BYTES, 0x40,",
      .gradient = true},

@@ -9,6 +9,7 @@
 #include "families/cpu/cpu_rules.h"
 #include "families/cpu/emit/tile.h"
 #include "families/cpu/reorder.h"
+#include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
 enum { LANES = KW_ISA_AXIS_COUNT, TILE, VECS, COPY, MERGE, BOX_KIB, AXIS_COUNT };
@@ -130,7 +131,7 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
         s.k = width;
     }
     kw_problem_output(s.out + 1, problem);
-    if (amx && reads_pixels_once(d, s.out)) {
+    if (amx && reads_pixels_once(d, s.out) && kw_problem_pixels_are_even(problem, KW_X) && kw_problem_pixels_are_even(problem, KW_Y)) {
         int64_t pixels = s.out[0] * s.out[1] * s.out[2] * s.out[3];
         s.flat = true;
         s.dims.n = s.out[0] = 1;
@@ -382,6 +383,8 @@ const kw_family kw_family_conv_direct_bwd_weight = {
     .kind = KW_KIND_CPU,
     .fuses = true,
     .first_text = true,
+    .pitched = true,
+    .pitched_text = true,
     .tiles = true,
     .ops = 1u << KW_CONV_BWD_WEIGHT,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_FP8 | 1u << KW_BF8,

@@ -5,6 +5,7 @@
 
 #include "families/cpu/cpu_rules.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 static bool has_channels_first(const kw_rule_case *c) {
     return c->problem->layout == KW_CHANNELS_FIRST;

@@ -121,8 +121,13 @@ static bool sizes_are_those(const kw_rule_case *c) {
            d->pad[2] == r.pad;
 }
 
+static bool planes_are_whole(const kw_rule_case *c) {
+    return kw_problem_pixels_are_even(c->problem, KW_X) && kw_problem_pixels_are_even(c->problem, KW_Y);
+}
+
 static const kw_rule fits_rules[] = {
     KW_AS_THEY_LIE_RULES,
+    {"whole_planes", "a channel's pixels lie together; for images cut out of larger ones take conv.depthwise_planes", planes_are_whole},
     {"whole_filter", "the filter must be taps x taps, without dilation", taps_are_the_filter},
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"image_size", "the image must be image x image, with half of the filter as padding", sizes_are_those},
@@ -250,6 +255,8 @@ const kw_family kw_family_conv_depthwise_rows = {
     .name = "conv.depthwise_rows",
     .summary = "one channel a group, channels first, small square images, a row in a register; forward, and backward data of stride 1",
     .kind = KW_KIND_CPU,
+    .pitched = true,
+    .pitched_text = true,
     .fuses = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16,

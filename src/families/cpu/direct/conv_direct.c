@@ -8,6 +8,7 @@
 #include "base/math.h"
 #include "config/launch/team.h"
 #include "cpu/direct/args.h"
+#include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
 #include <assert.h>
@@ -250,6 +251,24 @@ static bool reads_inside(const kw_problem *problem, const cut *c) {
     return d->pad[2] == 0 && (forward || (d->filter[2] == 1 && d->stride[2] == 1));
 }
 
+/* Bytes from a pixel of the tensor that is read to the next one of its row, to the next row, to the next plane. */
+typedef struct apart {
+    int64_t pixel, row, slice;
+} apart;
+
+static apart apart_of(const kw_problem *problem) {
+    int64_t step[KW_STEP_COUNT], bytes = (int64_t)kw_dtype_size(problem->dtype);
+    kw_problem_steps(step, problem, problem->op == KW_CONV_FWD ? KW_X : KW_Y);
+    return (apart){step[KW_STEP_COLUMN] * bytes, step[KW_STEP_ROW] * bytes, step[KW_STEP_PLANE] * bytes};
+}
+
+/* Of a tensor with pitches, whether its pixels lie as well as a copy's: merged columns side by side, those of a tile in all sets of the
+ * first-level cache. */
+static bool lies_well(const kw_direct *direct, const kw_problem *problem, const cut *c) {
+    int64_t pixel = apart_of(problem).pixel;
+    return direct->merge ? pixel == c->pixel : kw_tile_pitch(pixel, c->width.step, direct->tile.cols) == pixel;
+}
+
 /* Whether tiles read the tensor where it lies: elements are what the tile reads, the last steps of runs are whole, behind which the tensor may
  * end, and nothing outside the image is read: edge=skip leaves it out, or it is none but whole rows. The tensor is read so wherever its pixels lie
  * as the copy's would: what a copy costs is more than what tiles wait for. Others are where each is read once at most. Columns that are merged
@@ -261,6 +280,9 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
     }
     bool once = problem->op == KW_CONV_FWD && d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
     bool as_copied = d->g == 1 && c->pixel == elements * work->word && !work->converts;
+    if (!kw_problem_is_dense(problem) && !lies_well(direct, problem, c)) {
+        return false;
+    }
     if (direct->tile.skip && !work->head && kw_tile_group(&direct->tile, work->block) == 1) {
         return once || as_copied;
     }
@@ -298,7 +320,7 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
     flow.flow = true;
     c.in_place = reads_in_place(direct, work, problem, &c, facts->elements);
     if (c.in_place) {
-        c.pixel = (problem->op == KW_CONV_FWD ? problem->conv.c : problem->conv.k) * work->word;
+        c.pixel = apart_of(problem).pixel;
     }
     cut_blocks(&c, direct, problem, target, facts);
     bool strided = c.height.step > 1 || c.width.step > 1;
@@ -420,8 +442,8 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         .far = (short)kw_tile_far(target),
         .slice_chunks = (short)(sliced ? part.chunks : 0),
         .pixel = c.pixel,
-        .row = c.in_place ? c.width.source * c.pixel : row_bytes(&c),
-        .slice = c.in_place ? c.height.source * c.width.source * c.pixel : slice_bytes(&c, tile),
+        .row = c.in_place ? apart_of(problem).row : row_bytes(&c),
+        .slice = c.in_place ? apart_of(problem).slice : slice_bytes(&c, tile),
         .copy_at = c.in_place ? 0 : copy_at,
         .flow = c.flow ? (int)row_pixels(&c) : 0,
         .join = (short)(join * together),
@@ -468,6 +490,8 @@ const kw_family kw_family_conv_direct = {
     .kind = KW_KIND_CPU,
     .fuses = true,
     .first_text = true,
+    .pitched = true,
+    .pitched_text = true,
     .quantized = true,
     .zero_w = true,
     .tiles = true,

@@ -43,16 +43,15 @@ static kw_tensor source_of(const kw_problem *problem) {
     return problem->op == KW_CONV_FWD ? KW_X : KW_Y;
 }
 
-static bool pitches_are_read(const kw_rule_case *c) {
-    const int64_t most = (int64_t)1 << 48;
-    const kw_problem *p = c->problem;
-    return kw_problem_is_dense(p) || (p->layout == KW_CHANNELS_LAST && kw_problem_pixels_are_even(p, kw_problem_result(p)) &&
-                                      kw_problem_elements(p, KW_X) <= most && kw_problem_elements(p, KW_Y) <= most);
-}
-
 /* Whether the lanes are pixels: of channels-first tensors, but for int8 and tile registers, which have turns. */
 static bool has_planes(const kw_config *config, const kw_problem *problem) {
     return problem->layout == KW_CHANNELS_FIRST && problem->dtype != KW_INT8 && config->axis[KW_AXIS_MATH] != KW_MATH_AMX;
+}
+
+static bool pitches_are_read(const kw_rule_case *c) {
+    const kw_problem *p = c->problem;
+    bool turns = p->layout == KW_CHANNELS_FIRST && !has_planes(c->config, p);
+    return kw_problem_is_dense(p) || turns || kw_problem_pixels_are_even(p, kw_problem_result(p));
 }
 
 /* A tile that is not one whole run of pixels waits beside them, with one tensor like it, and is as wide as ever. */
@@ -69,7 +68,9 @@ static bool planes_have_few_steps(const kw_rule_case *c) {
 static const kw_rule fits_rules[] = {
     {"plane_steps", "of channels-first tensors a step has values of channels or one, and one the result's shape; others turn them",
      planes_have_few_steps},
-    {"pitches", "tensors with pitches have channels last, pixels of the result one distance apart, and with gaps at most 2^48 elements",
+    {"pitches",
+     "of a result with pitches all pixels are one distance apart, of channels first those of each channel of an image lie together; for "
+     "images cut out of larger ones take conv.direct",
      pitches_are_read},
     {"filter_1", "the filter must be 1 on all axes", filter_is_one},
     {"no_padding", "padding must be 0 on both sides", nothing_is_padded},

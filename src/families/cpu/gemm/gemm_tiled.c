@@ -173,7 +173,6 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
 void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text) {
     kw_tile tile = kw_gemm_tile(config);
     kw_text_addf(text, "#define KW_POINTWISE %d\n", pointwise);
-    kw_text_add(text, config->wants.pitched ? "#define KW_PITCHED 1\n" : "");
     kw_tile_emit(text, &tile, config);
 }
 

@@ -217,7 +217,8 @@ enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 };
 
 /* What the rows have in common. */
 #define GROUPED_FAMILY(table)                                                                                                              \
-    .kind = KW_KIND_CPU, .fuses = true, .first_text = true, .axes = table, .axis_count = sizeof table / sizeof *table
+    .kind = KW_KIND_CPU, .fuses = true, .first_text = true, .pitched = true, .pitched_text = true, .axes = table,                          \
+    .axis_count = sizeof table / sizeof *table
 #define ANY_WIDTH .decode = any_merged_decode, .launch = any_merged_launch, .emit = any_merged_emit
 #define FIXED_WIDTH .decode = conv_grouped_decode, .launch = conv_grouped_launch, .emit = conv_grouped_emit
 

@@ -4,6 +4,7 @@
 #include "base/math.h"
 #include "cpu/grouped/args.h"
 #include "families/cpu/grouped/grouped_emit.h"
+#include "problem/tensors/pitch.h"
 #include "problem/view.h"
 
 #include <math.h>
@@ -118,9 +119,9 @@ static double evicted(const kw_config *config, const kw_grouped *g, const kw_pro
     enum { WAY = 4096, SETS = WAY / KW_LINE };
     const kw_conv_dims *d = &problem->conv;
     bool backward = problem->op == KW_CONV_BWD_DATA;
-    int64_t out[3], in_set[SETS] = {0}, pixel = (backward ? d->k : d->c) * (int64_t)kw_dtype_size(problem->dtype), all = 0, over = 0;
-    kw_problem_output(out, problem);
-    int64_t row = pixel * (backward ? out[2] : d->in[2]);
+    int64_t in_set[SETS] = {0}, element = (int64_t)kw_dtype_size(problem->dtype), apart[KW_STEP_COUNT], all = 0, over = 0;
+    kw_problem_steps(apart, problem, backward ? KW_Y : KW_X);
+    int64_t pixel = apart[KW_STEP_COLUMN] % WAY * element, row = apart[KW_STEP_ROW] % WAY * element;
     int64_t down = row * (g->taps_h > 1 || backward ? 1 : d->stride[1]), across = pixel * (g->taps_w > 1 || backward ? 1 : d->stride[2]);
     int rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h), cols = kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     for (int r = 0; r < rows; r++) {
@@ -205,7 +206,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const
     launch->multiply_adds = tiles * (double)vectors * multiply_adds;
     launch->loads = tiles * (double)vectors * loads;
     launch->rereads[0] = (kw_cache_reuse){
-        .bytes = (double)kw_problem_elements(problem, problem->op == KW_CONV_BWD_DATA ? KW_Y : KW_X) * (double)element *
+        .bytes = (double)kw_problem_values(problem, problem->op == KW_CONV_BWD_DATA ? KW_Y : KW_X) * (double)element *
                  rows_again(config, g, problem, &c.height),
         .between = kw_problem_bytes(problem),
     };

@@ -2,6 +2,7 @@
 #include "families/cpu/grouped/grouped_emit.h"
 #include "families/cpu/grouped/grouped.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/tensors/pitch.h"
 
 /* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
 static int weights_alive(const kw_config *config, const kw_grouped *g) {
@@ -171,7 +172,23 @@ static bool windows_are_whole(const kw_rule_case *c) {
     return whole;
 }
 
+/* A result's address tells its pixel, and the last rows of an image what reaches beyond the tensor. */
+static bool pitches_are_nested(const kw_rule_case *c) {
+    bool good = true;
+    for (kw_tensor t = KW_X; t <= KW_Y && c->problem->layout == KW_CHANNELS_LAST; t += KW_Y - KW_X) {
+        kw_image image = kw_problem_image(c->problem, t);
+        double span = (double)image.length;
+        for (int i = 0; i < KW_PITCHES; i++) {
+            good = good && (image.extent[i] == 1 || (double)image.step[i] >= span);
+            span += (double)(image.extent[i] - 1) * (double)image.step[i];
+        }
+    }
+    return good;
+}
+
 const kw_rule kw_grouped_fits_rules[] = {
+    {"nested", "of channels-last tensors with pitches columns lie within their row, rows within their plane, planes within their image",
+     pitches_are_nested},
     {"exact_sums", "sums of int8 have at most 1024 products here, of uint8 or with a zero point 514, with two 258; take another family",
      sums_are_exact},
     {"zero_w_windows", "with zero points of w a filter must be whole windows of the taps that are handled at once", windows_are_whole},
