@@ -20,7 +20,7 @@ local some = { [3] = true, [8] = true, [9] = true, [16] = true }
 return {
     family = "conv.any_groups_weight",
     ops = { "conv_bwd_weight" },
-    dtypes = { "fp32", "bf16", "fp16" },
+    dtypes = { "fp32", "bf16", "fp16", "int8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
@@ -30,18 +30,19 @@ return {
             box = { 0, 24 },
         }
     end,
-    rules = {},
+    rules = { (include "tables/isa").widest },
     sets = {
         full = true,
         traits = true,
         tiny = function(c, arch)
-            return c.isa == arch.isa[1] and c.tile == 12 and c.merge == 1 and c.box == 0
+            local math = c.dtype ~= "int8" or c.math == arch.math.int8[1]
+            return math and c.isa == arch.isa[1] and c.tile == 12 and c.merge == 1 and c.box == 0
         end,
         default = function(c, arch)
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c)
         end,
         tests = function(c, arch)
-            local wanted = c.dtype == "fp32" or some[c.tile] and c.dtype ~= "fp16" or c.tile == 12
+            local wanted = c.dtype == "fp32" or some[c.tile] and c.dtype == "bf16" or c.tile == 12
             return wanted and (c.merge == 0) == (c.box > 0)
         end,
     },

@@ -2,7 +2,7 @@
 return {
     family = "conv.direct_bwd_weight",
     ops = { "conv_bwd_weight" },
-    dtypes = { "fp32", "bf16", "fp16", "fp8", "bf8" },
+    dtypes = { "fp32", "bf16", "fp16", "fp8", "bf8", "int8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
@@ -17,6 +17,7 @@ return {
     end,
     rules = {
         (include "tables/isa").whole_tiles("tile", 17),
+        (include "tables/isa").widest,
         { "fewer than 7 sums in flight leave the multiply-add units idle; groups of few channels fill no more than 4", function(c)
             return c.tile * c.vecs >= 7 or (c.tile == 4 and c.vecs == 1)
         end },

@@ -6,7 +6,7 @@
  * wait in shared memory. A unit is a slab of tiles: who works on one copies what its tiles read. Where params.parts, a unit has some of the
  * boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is done for a vector of output
  * channels, whatever groups they are of, and the copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied
- * first, in the order in which tiles read it, as fp32 or as bf16 pairs; where it is 2, of x alone. math=amx has y's channels as rows of
+ * first, in the order in which tiles read it, as fp32 or as pairs of bf16 or int16; where it is 2, of x alone. math=amx has y's channels as rows of
  * pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row, are worked on as
  * channels. */
 #include "cpu/bwd_weight/args.h"
@@ -24,7 +24,7 @@
 #include "cpu/lib/apart.h"
 #endif
 
-#define KW_PAIRS (KW_DP || KW_MATH == 3) /* an element is the bf16 of two pixels of a row */
+#define KW_PAIRS (KW_DP || KW_MATH == 3 || KW_STORAGE == 3) /* an element is the bf16 or int16 of two pixels of a row */
 #define KW_WIDTH (KW_VECS * KW_LANES)
 #define KW_PADDED (KW_MERGE || KW_PAIRS) /* columns of the copy include the padding, and no tap clips them */
 #define KW_COPY_Y (KW_COPY == 1)

@@ -9,9 +9,6 @@ KW_INLINE kw_vf load_part(const char *p, const char *end, kw_i64 count) {
     return p + KW_LANES * KW_BYTES <= end ? kw_load_x(p) : load_end(p, count);
 }
 
-/* bf16 pairs of two vectors that were widened. */
-KW_INLINE kw_vf zip(kw_vf first, kw_vf second) { return (kw_vf)((kw_vu)first >> 16 | (kw_vu)second); }
-
 /* How a box of a tensor is copied: the group's channels of blocks block0 .. block1 - 1, each width wide. Copied pixel j of a row is column
  * low + j * step; its partner of a pair is zip columns on. */
 typedef struct copy {
@@ -32,7 +29,7 @@ static __attribute__((noinline)) void copy_edge(const side *to, char *pixel, con
         kw_i64 last = kw_min((i + 1) * c->width, c->channels);
         for (kw_i64 channel = i * c->width; channel < last; channel += KW_LANES, q += KW_VECTOR) {
             kw_vf v = load_pixel(c, row, col, channel, last - channel);
-            if (KW_PAIRS) v = zip(v, load_pixel(c, row, col + c->zip, channel, last - channel));
+            if (KW_PAIRS) v = kw_zip(v, load_pixel(c, row, col + c->zip, channel, last - channel));
             kw_put(q, v);
         }
     }
@@ -52,7 +49,7 @@ static void copy_row(const side *to, char *pixel, const char *row, const copy *c
         for (const char *end = p + bytes; p < end; p += block_bytes, q += to->block) {
             for (kw_i64 i = 0; i < c->width; i += KW_LANES) {
                 kw_vf v = kw_load_x(p + i * KW_BYTES);
-                if (KW_PAIRS) v = zip(v, kw_load_x(p + pair + i * KW_BYTES));
+                if (KW_PAIRS) v = kw_zip(v, kw_load_x(p + pair + i * KW_BYTES));
                 kw_put(q + i * 4, v);
             }
         }
@@ -79,14 +76,14 @@ static __attribute__((noinline, unused)) void copy_group_run(const side *to, cha
         if (col >= 0 && col + partner < columns && p + reach <= c->end) {
             for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
                 kw_vf v = kw_load_x(p + i * KW_BYTES);
-                if (KW_PAIRS) v = zip(v, kw_load_x(p + partner * pixel + i * KW_BYTES));
+                if (KW_PAIRS) v = kw_zip(v, kw_load_x(p + partner * pixel + i * KW_BYTES));
                 kw_put(row + i * 4, v);
             }
             continue;
         }
         for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
             kw_vf v = load_pixel(c, from, col, i, c->channels - i);
-            if (KW_PAIRS) v = zip(v, load_pixel(c, from, col + partner, i, c->channels - i));
+            if (KW_PAIRS) v = kw_zip(v, load_pixel(c, from, col + partner, i, c->channels - i));
             kw_put(row + i * 4, v);
         }
     }
@@ -102,7 +99,7 @@ static __attribute__((unused)) void copy_run(const side *to, char *row, const ch
     for (kw_i64 i = 0; i < to->count[KW_BOX_W] * c->channels; i += KW_LANES) {
         kw_i64 position = to->low[KW_BOX_W] * c->channels + i;
         kw_vf v = load_run(from, position, length);
-        if (KW_PAIRS) v = zip(v, load_run(from, position + c->zip * c->channels, length));
+        if (KW_PAIRS) v = kw_zip(v, load_run(from, position + c->zip * c->channels, length));
         kw_put(row + i * 4, v);
     }
 }

@@ -1,7 +1,7 @@
 /* bwd_weight_tile.h: the register tile of conv.direct_bwd_weight. A tile is KW_TILE broadcast channels (rows) by KW_VECS vectors of
  * channels, for one filter tap; it sums products over output pixels, which are four nested counts. The tensor whose channels fill the
  * lanes is the vector side, the other the broadcast side. An element is 4 bytes: an fp32 or, for math=dp and amx, the bf16 of two
- * neighbouring pixels. math=amx has a tile of its own, bwd_weight_amx.h.
+ * neighbouring pixels, of int8 their int16. math=amx has a tile of its own, bwd_weight_amx.h.
  *
  * The sums are named variables a<row>_<vector>, so that they stay in registers and compile fast; kw_config.h unrolls what goes over them:
  *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_TILE - 1)
@@ -11,7 +11,7 @@
 #define KW_TILE_BYTES KW_BWD_WEIGHT_TILE_BYTES(KW_TILE, KW_VECS *KW_LANES)
 
 /* Whether storing sums takes more than putting them down. */
-#define KW_NARROWS (KW_STORAGE != 0 || KW_EPILOGUE)
+#define KW_NARROWS ((KW_STORAGE != 0 && KW_STORAGE != 3) || KW_EPILOGUE)
 
 typedef struct kw_weight_job {
     const char *v, *b;                     /* the first pixel's channels, vector side and broadcast side */
@@ -28,10 +28,10 @@ typedef struct kw_weight_job {
 #include "cpu/bwd_weight/bwd_weight_amx.h"
 #else
 
-#define KW_DECLARE(row, i) kw_vf a##row##_##i = {0};
+#define KW_DECLARE(row, i) kw_va a##row##_##i = {0};
 #define KW_DECLARE_ROW(row) KW_EACH_VECTOR(KW_DECLARE, row)
 
-#define KW_RESUME(row, i) a##row##_##i = kw_load(job->from + ((row)*KW_VECS + (i)) * KW_VECTOR);
+#define KW_RESUME(row, i) a##row##_##i = (kw_va)kw_load(job->from + ((row)*KW_VECS + (i)) * KW_VECTOR);
 #define KW_RESUME_ROW(row) KW_EACH_VECTOR(KW_RESUME, row)
 
 /* KW_KEEP keeps gcc from folding a load into each of its uses. */
@@ -41,7 +41,7 @@ typedef struct kw_weight_job {
 #if KW_OWN /* a copied element is a vector, each lane's own value */
 #define KW_ELEMENT KW_VECTOR
 #define KW_SPREAD(p) kw_load(p)
-#elif KW_DP
+#elif KW_PAIRS
 #define KW_ELEMENT 4
 #define KW_SPREAD(p) kw_spread_word(p)
 #else
@@ -50,6 +50,8 @@ typedef struct kw_weight_job {
 #endif
 #if KW_DP
 #define KW_MULTIPLY(row, i) a##row##_##i = kw_dp(a##row##_##i, x, v##i);
+#elif KW_STORAGE == 3
+#define KW_MULTIPLY(row, i) a##row##_##i = kw_dot_pairs(a##row##_##i, x, v##i);
 #else
 #define KW_MULTIPLY(row, i) a##row##_##i += x * v##i;
 #endif
@@ -58,12 +60,12 @@ typedef struct kw_weight_job {
     if (KW_VECS > 1) KW_KEEP(x);                                                                                                           \
     KW_EACH_VECTOR(KW_MULTIPLY, row)
 
-#define KW_PUT(row, i) kw_put(to + (i)*KW_VECTOR, a##row##_##i);
+#define KW_PUT(row, i) kw_put(to + (i)*KW_VECTOR, (kw_vf)a##row##_##i);
 #define KW_PUT_ROW(row)                                                                                                                    \
     if ((row) > 0) to += job->to_step;                                                                                                     \
     KW_EACH_VECTOR(KW_PUT, row)
 
-#define KW_STORE(row, i) kw_result_x(to + (i)*KW_LANES * KW_OUT_BYTES, a##row##_##i, job->at);
+#define KW_STORE(row, i) kw_result_x(to + (i)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##row##_##i, job->at);
 #define KW_STORE_ROW(row)                                                                                                                  \
     if ((row) > 0) to += job->to_step;                                                                                                     \
     KW_EACH_VECTOR(KW_STORE, row)

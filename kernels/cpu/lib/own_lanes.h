@@ -90,8 +90,10 @@ KW_INLINE kw_vf kw_own_shuffled(const kw_own *o, const char *p, int pieces) {
 #endif
     return (kw_vf)v;
 }
-KW_INLINE kw_vu kw_own_value(const char *p, int what) { return (void)what, kw_own_word(p) + (kw_vu){0}; }
-KW_INLINE kw_vf kw_own_values(const char *p, int what) { return (void)what, kw_own_words(p); }
+KW_INLINE kw_vu kw_own_value(const char *p, int what) {
+    return (what == KW_OWN_WORDS ? kw_own_word(p) : (kw_u32) * (const kw_i8 *)p) + (kw_vu){0};
+}
+KW_INLINE kw_vf kw_own_values(const char *p, int what) { return what == KW_OWN_WORDS ? kw_own_words(p) : kw_load_x(p); }
 #else
 KW_INLINE kw_vu kw_own_value(const char *p, int what) {
     return what == KW_OWN_WORDS ? (kw_vu)(*(const kw_i32_u *)p + (kw_vi){0}) : (kw_vu)(kw_load_1(p) - (kw_vf){0});
@@ -119,9 +121,6 @@ KW_INLINE kw_vf kw_own_load(const kw_own *o, const char *p, int what, int how) {
     return (kw_vf)all;
 }
 
-/* bf16 pairs of two vectors that were widened. */
-KW_INLINE kw_vf kw_own_zip(kw_vf first, kw_vf second) { return (kw_vf)((kw_vu)first >> 16 | (kw_vu)second); }
-
 KW_INLINE void kw_own_steps(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what, int how) {
     kw_i64 step = what == KW_OWN_WORDS ? KW_PAIR * KW_BYTES : KW_BYTES;
 #if KW_RAISED
@@ -131,10 +130,10 @@ KW_INLINE void kw_own_steps(char *to, const kw_own *o, const char *p, const char
 #endif
     for (kw_i64 i = 0; i < count; i++, to += 4 * KW_LANES, p += step) {
         kw_vf v = kw_own_load(o, p, what, how);
-        if (KW_STORAGE == 1 && KW_MATH != 0 && what == KW_OWN_VALUES) {
-            v = kw_own_zip(v, partner ? kw_own_load(o, partner + i * step, what, how) : (kw_vf){0});
+        if ((KW_STORAGE == 1 || KW_STORAGE == 3) && KW_MATH != 0 && what == KW_OWN_VALUES) {
+            v = kw_zip(v, partner ? kw_own_load(o, partner + i * step, what, how) : (kw_vf){0});
         }
-        kw_put(to, (kw_vf)((kw_vi)v ^ raise));
+        kw_put(to, what == KW_OWN_VALUES ? v : (kw_vf)((kw_vi)v ^ raise));
     }
 }
 
@@ -151,14 +150,14 @@ static void kw_own_shuffle_steps(char *to, const kw_own *o, const char *p, kw_i6
 }
 #endif
 
-/* Copies count steps, of which p is the first group's first. With bf16 pairs and KW_OWN_VALUES partner has the second of each pair; NULL:
+/* Copies count steps, of which p is the first group's first. With pairs and KW_OWN_VALUES partner has the second of each pair; NULL:
  * zeros. Nothing at or beyond end is read. */
 static void kw_own_copy(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what, const char *end) {
     const char *last = (partner > p ? partner : p) + count * 4 + 4 * KW_LANES;
     if ((what == KW_OWN_WORDS ? o->channels % KW_PAIR == 0 && o->span < KW_PAIR * KW_LANES : o->span < KW_LANES) && last <= end)
         kw_own_steps(to, o, p, partner, count, what, KW_OWN_NEAR);
 #if KW_STORAGE == 3
-    else if (o->pieces && o->pieces <= o->count && p + count * KW_PAIR + 16 * KW_OWN_PIECES <= end)
+    else if (what == KW_OWN_WORDS && o->pieces && o->pieces <= o->count && p + count * KW_PAIR + 16 * KW_OWN_PIECES <= end)
         kw_own_shuffle_steps(to, o, p, count);
 #endif
     else if (o->count == 1)

@@ -70,7 +70,13 @@ KW_INLINE kw_vu kw_widen_bytes(const char *p) {
 #define KW_ROW_QUADS(i)                                                                                                                    \
     kw_vu v##i = KW_BYTES_OF(4 * i) | KW_BYTES_OF(4 * i + 1) << 8 | KW_BYTES_OF(4 * i + 2) << 16 | KW_BYTES_OF(4 * i + 3) << 24;
 #endif
-#if KW_STORAGE == 3 && KW_MATH != 0
+/* Bytes become the words of dense.h; a text without that widens each of them. */
+#ifdef KW_ZERO_BYTE
+#define KW_WORDS_OF_BYTES (KW_STORAGE == 3 && KW_MATH != 0)
+#else
+#define KW_WORDS_OF_BYTES 0
+#endif
+#if KW_WORDS_OF_BYTES
 #define KW_ROW_WIDENED(i) kw_vu v##i = kw_words_of(from + KW_PAIR * (i)*from_row, from_row, 1) ^ flip;
 #elif KW_BYTES < 4
 #define KW_ROW_WIDENED(i) kw_vu v##i = (kw_vu)kw_load_x(from + (i)*from_row);
@@ -169,7 +175,7 @@ static __attribute__((noinline, unused)) void kw_transpose_1(char *to, kw_i64 to
 /* A whole piece as a tile reads it. */
 #ifdef KW_ROW_WIDENED
 static __attribute__((noinline, unused)) void kw_transpose_words(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
-#if KW_STORAGE == 3 && KW_MATH != 0
+#if KW_WORDS_OF_BYTES
     const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
     kw_vu flip = (kw_vu)kw_spread_word(&word);
 #endif

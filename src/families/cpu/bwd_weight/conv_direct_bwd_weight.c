@@ -37,7 +37,8 @@ static kw_tile amx_tile_of(const kw_config *config) {
 
 static bool amx_tile_is_whole(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
-    return !multiplies_tiles(c->config) || (axis[TILE] % KW_AMX_ROWS == 0 && axis[LANES] == LANES_C && !axis[MERGE]);
+    bool pairs = c->config->dtype == KW_BF16;
+    return !multiplies_tiles(c->config) || (pairs && axis[TILE] % KW_AMX_ROWS == 0 && axis[LANES] == LANES_C && !axis[MERGE]);
 }
 
 static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
@@ -55,7 +56,7 @@ static bool tensors_are_readable(const kw_rule_case *c) {
 }
 
 static const kw_rule valid_rules[] = {
-    {"amx_tile", "math=amx has tiles of 16, 32, ... spread channels, with lanes=c and merge=0", amx_tile_is_whole},
+    {"amx_tile", "math=amx is of bf16 and has tiles of 16, 32, ... spread channels, with lanes=c and merge=0", amx_tile_is_whole},
     {"tile_registers", "the sums of a tile, a row of vectors and a spread value must fit the isa's vector registers, or the 8 of math=amx",
      bwd_weight_tile_in_registers},
     {"copy", "copy=0 reads fp32 tensors as they are, copy=2 those of y beside merge=1; else copy=1 is needed", tensors_are_readable},
@@ -123,7 +124,7 @@ static bool reads_pixels_once(const kw_conv_dims *d, const int64_t out[4]) {
 static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     bool merge = how->merge, lanes_c = how->lanes_c, amx = multiplies_tiles(config);
-    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP || amx;
+    bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP || config->axis[KW_AXIS_MATH] == KW_MATH_WIDE || amx;
     int64_t width = weight_vector_width(config, how), tile = how->tile;
     shape s = {.dp = dp, .merge = merge, .padded = dp || merge, .amx = amx, .dims = *d, .out = {d->n}, .groups = d->g, .k = d->k / d->g};
     if (how->own) {
@@ -387,7 +388,7 @@ const kw_family kw_family_conv_direct_bwd_weight = {
     .pitched_text = true,
     .tiles = true,
     .ops = 1u << KW_CONV_BWD_WEIGHT,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_FP8 | 1u << KW_BF8,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_FP8 | 1u << KW_BF8 | 1u << KW_INT8,
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_conv_rules, fits_rules}},

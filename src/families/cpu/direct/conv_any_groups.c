@@ -150,7 +150,7 @@ const kw_family kw_family_conv_any_groups_weight = {
     .pitched = true,
     .pitched_text = true,
     .ops = 1u << KW_CONV_BWD_WEIGHT,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
     .axes = weight_axes,
     .axis_count = WEIGHT_AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, weight_valid_rules},
