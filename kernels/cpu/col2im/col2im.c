@@ -212,6 +212,8 @@ static void write_band(const kw_kernel_args *a, const band *b, const float *sums
             }
 #if KW_EPILOGUE /* sums have room behind them */
             if (left > 0) kw_result_lanes(at, kw_load(from), kw_place_lanes(place, 0, left));
+#elif KW_APART
+            if (left > 0) kw_store_tail(at, kw_load(from), left);
 #else
             for (; left > 0; left--, at += KW_BYTES)
                 kw_store_1(at, *from++);
