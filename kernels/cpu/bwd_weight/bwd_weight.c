@@ -134,6 +134,9 @@ static void open_box(share *s, char *memory) {
     view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * a->c);
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * a->k);
 #endif
+#if KW_APART
+    x.together = memory + a->params.sums_at + (KW_TILE_BYTES + KW_LINE - 1) / KW_LINE * KW_LINE;
+#endif
     lie_apart(&x.tensor, a->x_step);
     lie_apart(&y.tensor, a->y_step);
 #if KW_APART

@@ -15,6 +15,9 @@ typedef struct copy {
     side tensor;
     const char *end;
     kw_i64 channels, width, block0, block1, step, zip;
+#if KW_APART
+    char *together; /* room for a row of x whose pixels are narrow, side by side */
+#endif
 } copy;
 
 KW_INLINE kw_vf load_pixel(const copy *c, const char *row, kw_i64 col, kw_i64 channel, kw_i64 count) {
@@ -91,7 +94,14 @@ static __attribute__((noinline, unused)) void copy_group_run(const side *to, cha
 
 /* A row of x whose taps and channels are one run. */
 static __attribute__((unused)) void copy_run(const side *to, char *row, const char *from, const copy *c) {
-    if (c->channels * KW_BYTES != c->tensor.step[KW_BOX_W]) {
+    int together = c->channels * KW_BYTES == c->tensor.step[KW_BOX_W];
+#if KW_APART
+    if (!together && c->channels * KW_BYTES <= 16) {
+        kw_bring_together(c->together, from, c->tensor.step[KW_BOX_W], c->channels * KW_BYTES, c->tensor.count[KW_BOX_W], 0);
+        from = c->together, together = 1;
+    }
+#endif
+    if (!together) {
         copy_group_run(to, row, from, c);
         return;
     }

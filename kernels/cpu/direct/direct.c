@@ -213,29 +213,6 @@ static void copy_wider(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, k
 }
 #endif
 
-/* Narrow pixels that lie apart are brought together by one move each: what it writes behind its pixel is the next one's place. Gives how many; the
- * last ones, behind which the tensor may end, are left. */
-#define KW_BRINGS_TOGETHER (KW_APART && KW_WORD == KW_BYTES && KW_STORAGE <= 3 && KW_MATH != 3 && !KW_TILE_OWN)
-#if KW_BRINGS_TOGETHER
-static kw_i64 bring_together(char *to, const char *from, kw_i64 pitch, kw_i64 bytes, kw_i64 pixels) {
-    typedef kw_i64 sixteen __attribute__((vector_size(16), aligned(1), may_alias));
-    typedef kw_i64 eight __attribute__((aligned(1), may_alias));
-    const kw_i64 flip = KW_ZERO_BYTE * 0x0101010101010101ll; /* bytes are raised as they are moved */
-    kw_i64 width = bytes <= 4 ? 4 : bytes <= 8 ? 8 : 16, moved = bytes > 16 ? 0 : pixels - (width + bytes - 1) / bytes;
-    if (width == 4) {
-        for (kw_i64 i = 0; i < moved; i++, to += bytes, from += pitch)
-            *(kw_i32_u *)to = *(const kw_i32_u *)from ^ (int)flip;
-    } else if (width == 8) {
-        for (kw_i64 i = 0; i < moved; i++, to += bytes, from += pitch)
-            *(eight *)to = *(const eight *)from ^ flip;
-    } else {
-        for (kw_i64 i = 0; i < moved; i++, to += bytes, from += pitch)
-            *(sixteen *)to = *(const sixteen *)from ^ (sixteen) { flip, flip };
-    }
-    return kw_max(moved, 0);
-}
-#endif
-
 #if KW_TILE_OWN
 typedef kw_own reader;
 static reader reader_of(const kw_kernel_args *a, const block *b) { return kw_own_of(a, b->share, DST_CHANNELS(a), SRC_CHANNELS(a)); }
@@ -346,10 +323,10 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
         channels *= high - low;
         low = high - (high > low);
     }
-#if KW_BRINGS_TOGETHER
-    if (pixel == channels * KW_WORD && low < high) {
-        kw_i64 moved = bring_together(to, from, pitch, pixel, high - low);
-        low += moved, to += moved * pixel, from += moved * pitch;
+#if KW_APART && KW_WORD == KW_BYTES && KW_STORAGE <= 3 && KW_MATH != 3
+    if (pixel == channels * KW_WORD && pixel <= 16) {
+        kw_bring_together(to, from, pitch, pixel, high - low, KW_ZERO_BYTE * 0x0101010101010101ll);
+        return;
     }
 #endif
     kw_i64 moved = kw_copy_narrow(to, pixel, from, pitch, channels, high - low);

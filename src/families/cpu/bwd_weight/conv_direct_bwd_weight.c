@@ -318,7 +318,8 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     params->sums_at = x + y;
     params->chunk = (int)KW_AMX_CHUNK(kw_ceil_div(box[KW_BOX_W], 2));
     params->flat = s.flat;
-    launch->thread_bytes = x + y + kw_round_up(tile_bytes, KW_LINE) + KW_LINE;
+    int64_t together = how->merge && !kw_problem_is_dense(problem) ? d->in[2] * (d->c / d->g) * WORD : 0; /* kw_bring_together() */
+    launch->thread_bytes = x + y + kw_round_up(tile_bytes, KW_LINE) + kw_round_up(together, KW_LINE) + KW_LINE;
     launch->shared_bytes = boxes > 1 ? parts * tiles * tile_bytes : 0;
 
     double pixels = (double)d->n;
