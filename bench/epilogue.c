@@ -113,11 +113,12 @@ static int shortlist(const session *s, const kw_problem *problem, const kw_confi
     for (size_t i = 0; i < s->catalog.count; i++) {
         const kw_config *config = &s->catalog.configs[i];
         kw_launch launch = {0};
-        if (kw_config_fits(config, problem, target, NULL)) {
+        kw_config special;
+        if (kw_config_serves(&special, config, problem, target, NULL)) {
             continue;
         }
-        config->family->launch(config, problem, target, &launch);
-        double ns = kw_predict_ns(config, problem, target, &launch);
+        config->family->launch(&special, problem, target, &launch);
+        double ns = kw_predict_ns(&special, problem, target, &launch);
         int at = count < s->request->tries ? count++ : count;
         for (; at > 0 && least[at - 1] > ns; at--) {
             if (at < s->request->tries) {
@@ -139,7 +140,7 @@ static kw_status choose(session *s, const kw_problem *problem, kw_config *chosen
     double least = INFINITY;
     kw_status status = count ? KW_OK : kw_fail(err, KW_NO_KERNEL, "no kernel of the list serves it");
     for (int i = 0; i < count && !status; i++) {
-        runner r = {.config = *best[i]};
+        runner r = {.config = kw_config_special(best[i], problem)};
         status = open_runner(&r, s, problem, err);
         for (int round = 0; round < s->request->rounds / 2 + 1 && !status; round++) {
             time_once(&r);
@@ -165,7 +166,8 @@ static kw_status measure(session *s, const char *text, kw_error *err) {
         status = kw_problem_parse(&fused, words, err);
     }
     status = status ? status : choose(s, &bare, &r[0].config, err);
-    status = status ? status : kw_config_serves(&r[1].config, &r[0].config, &fused, s->backend->target(s->device), err);
+    kw_config plain = kw_config_plain(&r[0].config);
+    status = status ? status : kw_config_serves(&r[1].config, &plain, &fused, s->backend->target(s->device), err);
     status = status ? status : open_runner(&r[0], s, &bare, err);
     status = status ? status : open_runner(&r[1], s, &fused, err);
     if (!status) {
