@@ -69,9 +69,9 @@ static const struct {
     double alpha, beta;
 } activations[] = {
     {"relu", KW_EPILOGUE_LEAKY_RELU, 1, 0, 0}, /* alpha is the slope below 0 */
-    {"logistic", KW_EPILOGUE_SIGMOID, 0, 0, 0},    {"tanh", KW_EPILOGUE_TANH, 0, 0, 0},  {"gelu_erf", KW_EPILOGUE_GELU, 0, 0, 0},
-    {"gelu_tanh", KW_EPILOGUE_GELU_TANH, 0, 0, 0}, {"swish", KW_EPILOGUE_SILU, 0, 1, 0}, {"clip", KW_EPILOGUE_CLAMP, 2, 0, 0},
-    {"clip_v2", KW_EPILOGUE_CLAMP, 2, 0, 0},
+    {"logistic", KW_EPILOGUE_SIGMOID, 0, 0, 0},    {"tanh", KW_EPILOGUE_TANH, 0, 0, 0},    {"gelu_erf", KW_EPILOGUE_GELU, 0, 0, 0},
+    {"gelu_tanh", KW_EPILOGUE_GELU_TANH, 0, 0, 0}, {"swish", KW_EPILOGUE_SILU, 0, 1, 0},   {"clip", KW_EPILOGUE_CLAMP, 2, 0, 0},
+    {"clip_v2", KW_EPILOGUE_CLAMP, 2, 0, 0},       {"linear", KW_EPILOGUE_SCALE, 0, 0, 0}, /* alpha is a number that a run is given */
 };
 
 static kw_status fail_post_op(kw_word word, const char *why, kw_error *err) {
@@ -90,6 +90,9 @@ static kw_status take_activation(kw_problem *problem, size_t number, kw_scan res
     kw_epilogue_op op = activations[number].op;
     if (values[2] != 1 || (op == KW_EPILOGUE_SILU && values[0] != 1)) {
         return fail_post_op(word, "it is scaled", err);
+    }
+    if (op == KW_EPILOGUE_SCALE && values[1] != 0) {
+        return fail_post_op(word, "no step adds one number to all results", err);
     }
     if (op == KW_EPILOGUE_LEAKY_RELU && values[0] == 0) {
         return kw_import_step(problem, KW_EPILOGUE_RELU, KW_FP32, 0, 0, err);

@@ -1,7 +1,7 @@
 /* extract.c: finds what could be a problem in a line and lets kw_problem_import decide, so that what is legal is said in one place. A line that
  * names MIOpenDriver or hipblaslt-bench, begins with a driver of the former or is one of TunableOp is taken as it is; one that names benchdnn, begins with an option or a descriptor, or has
  * __REPRO:, --conv or --matmul in it, is benchdnn's; else each operation's name in it may begin our own text. A line that ends in a backslash goes on
- * in the next. Nothing of the source is changed; what is tried is a copy. */
+ * in the next, and so does a graph of cuDNN (cudnn_graph.c). Nothing of the source is changed; what is tried is a copy. */
 #include "space/problems/extract.h"
 
 #include "base/status.h"
@@ -261,6 +261,30 @@ static const char *find_benchdnn(kw_word line) {
     return at && at > line.at && strchr(" \t,:", at[-1]) ? at : NULL;
 }
 
+/* Where a line counts as what it was. */
+static void end_line(extraction *e, bool found, bool only_options) {
+    e->lines->options += only_options;
+    e->lines->skipped += !found && !only_options;
+    if (!found && e->why.status && !*e->lines->first_refusal) {
+        snprintf(e->lines->first_refusal, sizeof e->lines->first_refusal, "line %lld: %.220s", (long long)e->lines->lines, e->why.text);
+    }
+}
+
+/* A graph counts as one line. */
+static void read_graph_text(extraction *e, kw_word text) {
+    kw_problem problem;
+    e->lines->lines++;
+    e->name[0] = 0;
+    e->why = (kw_error){0};
+    kw_status status = kw_cudnn_graph_read(&problem, text, &e->why);
+    e->failed = e->failed || status == KW_NO_MEMORY;
+    if (!status) {
+        e->lines->problems++;
+        e->stopped = !e->visit(e->user, e->name, &problem);
+    }
+    end_line(e, !status, false);
+}
+
 static void read_log_line(extraction *e, kw_word line) {
     kw_scan scan = {line.at, line.at + line.size};
     kw_word first;
@@ -296,11 +320,7 @@ static void read_log_line(extraction *e, kw_word line) {
     } else {
         found = read_own(e, line) || read_benchdnn(e, &e->batch, line, &ignored);
     }
-    e->lines->options += only_options;
-    e->lines->skipped += !found && !only_options;
-    if (!found && e->why.status && !*e->lines->first_refusal) {
-        snprintf(e->lines->first_refusal, sizeof e->lines->first_refusal, "line %lld: %.220s", (long long)e->lines->lines, e->why.text);
-    }
+    end_line(e, found, only_options);
 }
 
 static kw_word trim_word(kw_word text) {
@@ -339,7 +359,14 @@ kw_status kw_extract_text(kw_word text, bool (*visit)(void *user, const char *na
     kw_word line;
     *lines = (kw_extract_count){0};
     while (!e.stopped && !e.failed && kw_scan_line(&scan, &line)) {
-        take_problem_line(&e, line);
+        kw_word graph = e.joined.size ? (kw_word){line.at, 0} : kw_cudnn_graph_find(line, scan.end);
+        if (graph.size) {
+            read_graph_text(&e, graph);
+            scan.at = graph.at + graph.size;
+            kw_scan_line(&scan, &line); /* what stands behind it */
+        } else {
+            take_problem_line(&e, line);
+        }
     }
     if (e.joined.size && !e.stopped && !e.failed) { /* the last line went on into nothing */
         read_log_line(&e, (kw_word){e.joined.data, e.joined.size});

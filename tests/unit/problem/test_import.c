@@ -221,7 +221,7 @@ static void benchdnn_matmul_lines_are_read(void **state) {
         {"--matmul --attr-oscale=per_dim_0:2 8x7:7x8", "use common or per_oc"},
         {"--matmul --attr-post-ops=add:f32:per_tensor:ba 8x7:7x8", "its tensor lies otherwise than the result"},
         {"--strides=::8x4x1 ic64ih56oc64kh3", "of a convolution has no counterpart here; use tags"},
-        {"--matmul --attr-post-ops=linear:2 8x7:7x8", "has no counterpart here"},
+        {"--matmul --attr-post-ops=linear:2:1 8x7:7x8", "no step adds one number"},
         {"--matmul --attr-post-ops=relu:0:0:2 8x7:7x8", "it is scaled"},
         {"--matmul --attr-post-ops=add:f32 8x7:7x8", "per_tensor or per_oc"},
         {"--matmul --attr-post-ops=add:f99:per_oc 8x7:7x8", "its type is not known"},
@@ -356,6 +356,8 @@ static void benchdnn_lines_are_read(void **state) {
         {"--dir=FWD_B --dt=bf16 --attr-post-ops=relu+sum:0.5+add:f32:per_tensor+mul:bf16:per_oc+mul:f32:common ic1ih1oc1kh1",
          "conv_fwd bf16 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 "
          "epilogue=bias:fp32+relu+add:bf16:0.5+add:fp32+scale_channel:bf16+scale:fp32"},
+        {"--attr-post-ops=linear:2+relu ic1ih1oc1kh1",
+         "conv_fwd fp32 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 epilogue=scale:fp32+relu"},
         {"--dt=s8:s8:s8 --bia-dt=bf16 --attr-scales=src:common:0.25+wei:per_oc+dst:common:2 --attr-post-ops=clip:0:6+relu:0.1 ic1ih1oc1kh1",
          "conv_fwd int8 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 "
          "out=int8 epilogue=scale:fp32+scale_channel:fp32+bias:bf16+clamp:0:6+leaky_relu:0.1+scale:fp32"},

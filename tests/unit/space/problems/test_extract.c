@@ -184,6 +184,8 @@ static void hostile_text_costs_time_in_proportion(void **state) {
                                         "x",
                                         "\\\n",
                                         "a, \\\n",
+                                        "{\"context\"",
+                                        "{\"context\": [",
                                         "--conv --dir=a,b,c,d --dt=a,b,c,d i"};
     size_t size = 1 << 20;
     char *text = malloc(size + 1);
@@ -227,11 +229,76 @@ static void the_visitor_may_stop_and_a_missing_file_is_named(void **state) {
     assert_int_equal(kw_problems_extract(NULL, stop, &visits, &count, &err), KW_ILLEGAL);
 }
 
+#define IMAGE "{'dim':[8,64,28,28],'stride':[50176,1,1792,64],'data_type':'HALF'}"
+#define IMAGE_2 "{'dim':[8,32,14,14],'stride':[6272,1,448,32],'data_type':'HALF'}"
+#define FILTER "{'dim':[32,16,3,3],'stride':[144,1,48,16],'data_type':'HALF'}"
+#define CONV(tag, inputs, outputs)                                                                                                         \
+    "{'tag':'" tag "','inputs':{" inputs "},'outputs':{" outputs                                                                           \
+    "},'stride':[2,2],'dilation':[1,1],'pre_padding':[1,1],'post_padding':[0,0],'compute_data_type':'FLOAT'}"
+#define FORWARD CONV("CONV_FPROP", "'X':'x','W':'w'", "'Y':'a'")
+#define POINTWISE(mode, inputs, output) ",{'tag':'POINTWISE','mode':'" mode "','inputs':{" inputs "},'outputs':{'OUT_0':'" output "'}}"
+#define GRAPH(nodes, tensors) "log: {\n  'context': {'io_data_type':'BFLOAT16'},'nodes':[" nodes "],'tensors':{" tensors "}} behind\n"
+#define TENSORS "'x':" IMAGE ",'w':" FILTER ",'y':" IMAGE_2
+#define TEXT_OF_GRAPH "conv_fwd fp16 nhwgc n8 g4 c64 k32 i28x28 f3x3 s2x2 p1x1:0x0 d1x1"
+
+/* JSON in single quotes. */
+static void check_graph(const char *quoted, const char *expected, const char *refusal) {
+    char *text = strdup(quoted);
+    kw_text found = {0}, want = {0};
+    for (char *c = text; *c; c++) {
+        *c = *c == '\'' ? '"' : *c;
+    }
+    kw_extract_count count = extract(&found, text);
+    kw_text_addf(&want, expected ? "|%s\n" : "", expected ? expected : "");
+    assert_string_equal(kw_text_string(&found), kw_text_string(&want));
+    assert_int_equal(count.lines, 1);
+    assert_int_equal(count.skipped, !expected);
+    if (!strstr(count.first_refusal, refusal)) {
+        fail_msg("\"%s\" does not say \"%s\"", count.first_refusal, refusal);
+    }
+    kw_text_drop(&found);
+    kw_text_drop(&want);
+    free(text);
+}
+
+static void graphs_of_cudnn_are_problems(void **state) {
+    (void)state;
+    check_graph(GRAPH(CONV("CONV_FPROP", "'X':'x','W':'w'", "'Y':'y'"), TENSORS), TEXT_OF_GRAPH, "");
+    check_graph(GRAPH(CONV("CONV_DGRAD", "'DY':'y','W':'w'", "'DX':'x'"), TENSORS),
+                "conv_bwd_data fp16 nhwgc n8 g4 c64 k32 i28x28 f3x3 s2x2 p1x1:0x0 d1x1", "");
+    check_graph(GRAPH(CONV("CONV_WGRAD", "'DY':'y','X':'x'", "'DW':'w'"), TENSORS),
+                "conv_bwd_weight fp16 nhwgc n8 g4 c64 k32 i28x28 f3x3 s2x2 p1x1:0x0 d1x1", "");
+    check_graph(GRAPH(FORWARD POINTWISE("MUL", "'IN_0':'a','IN_1':'s'", "b") POINTWISE("ADD", "'IN_0':'c','IN_1':'b'", "d")
+                          POINTWISE("ADD", "'IN_0':'d','IN_1':'r'", "e") POINTWISE("SWISH_FWD", "'IN_0':'e'", "y"),
+                      TENSORS ",'s':{'dim':[1,1,1,1],'stride':[1,1,1,1],'data_type':'FLOAT'},'r':" IMAGE_2
+                              ",'c':{'dim':[1,32,1,1],'stride':[32,1,32,32]}"),
+                TEXT_OF_GRAPH " epilogue=scale:fp32+bias:bf16+add:fp16+silu", "");
+    check_graph(
+        GRAPH("{'tag':'MATMUL','inputs':{'A':1,'B':2},'outputs':{'C':3}}",
+              "'1':{'dim':[2,8,16],'stride':[160,20,1]},'2':{'dim':[2,16,24],'stride':[384,1,16]},'3':{'dim':[2,8,24],'stride':[192,24,1],"
+              "'data_type':'FLOAT'}"),
+        "gemm bf16 rcr b2 m8 n24 k16 lda20 out=fp32", "");
+    check_graph(GRAPH(FORWARD POINTWISE("CMP_GT", "'IN_0':'a','IN_1':'x'", "y"), TENSORS), NULL, "not a pointwise one");
+    check_graph(GRAPH(FORWARD POINTWISE("EXP", "'IN_0':'a'", "y"), TENSORS), NULL, "pointwise mode EXP has no counterpart");
+    check_graph(GRAPH(FORWARD POINTWISE("ADD", "'IN_0':'a','IN_1':'x'", "y"), TENSORS), NULL, "goes over the result as no step does");
+    check_graph(GRAPH(FORWARD POINTWISE("RELU_FWD", "'IN_0':'b'", "y"), TENSORS), NULL, "what the node before it made");
+    check_graph(GRAPH(FORWARD POINTWISE("RELU_FWD", "'IN_0':'a'", "y"), "'x':" IMAGE ",'w':" FILTER ",'y':" IMAGE), NULL,
+                "has not the extents");
+    check_graph(GRAPH(FORWARD, TENSORS), NULL, "tensor \"a\" is not listed");
+    check_graph(GRAPH("{'tag':'SDPA_FWD'}", TENSORS), NULL, "CONV_FPROP, CONV_DGRAD, CONV_WGRAD and MATMUL are read");
+    check_graph(GRAPH("", TENSORS), NULL, "no nodes");
+    check_graph("{'context':{},'context':{}}\n", NULL, "duplicate object key");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_problem_is_found_wherever_it_stands_in_a_line),  cmocka_unit_test(options_of_a_batch_hold_until_they_change),
-        cmocka_unit_test(lists_of_types_and_attributes_are_taken_apart),    cmocka_unit_test(every_line_is_counted_once),
-        cmocka_unit_test(a_refusal_is_told_with_line_and_reason),           cmocka_unit_test(hostile_text_costs_time_in_proportion),
+        cmocka_unit_test(a_problem_is_found_wherever_it_stands_in_a_line),
+        cmocka_unit_test(options_of_a_batch_hold_until_they_change),
+        cmocka_unit_test(lists_of_types_and_attributes_are_taken_apart),
+        cmocka_unit_test(every_line_is_counted_once),
+        cmocka_unit_test(a_refusal_is_told_with_line_and_reason),
+        cmocka_unit_test(hostile_text_costs_time_in_proportion),
+        cmocka_unit_test(graphs_of_cudnn_are_problems),
         cmocka_unit_test(the_visitor_may_stop_and_a_missing_file_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
