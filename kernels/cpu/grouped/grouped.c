@@ -65,7 +65,7 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
 #endif
     }
 #if KW_EPILOGUE
-    if (!KW_EPILOGUE_LONG && at->inside && kw_writes_all(at)) {
+    if (KW_RESULTS_IN_LINE && at->inside && kw_writes_all(at)) {
         kw_tables tables = kw_tables_of();
         KW_HOLD_PARTS(held)
         KW_EACH_SUM(KW_RESULT_SUM)
