@@ -82,6 +82,31 @@ static void widen_bytes(int32_t *restrict to, const unsigned char *restrict x, i
     }
 }
 
+/* The sums of a pixel's groups, whose channels lie side by side: of 8 channels two at once, of 4 four. */
+static void sum_groups(int32_t *restrict to, const unsigned char *restrict x, int64_t groups, int64_t channels, unsigned char turned,
+                       int32_t less) {
+    int64_t g = 0;
+    if (channels == 1) {
+        widen_bytes(to, x, groups, turned, less);
+        return;
+    }
+#if defined __SSE2__
+    __m128i none = _mm_setzero_si128(), sign = _mm_set1_epi8((char)turned), off = _mm_set1_epi32(less), low = _mm_set1_epi64x(0xffffffff);
+    for (; channels == 8 && g + 2 <= groups; g += 2) {
+        __m128i two = _mm_sad_epu8(_mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(x + 8 * g)), sign), none);
+        _mm_storel_epi64((__m128i *)(void *)(to + g), _mm_sub_epi32(_mm_shuffle_epi32(two, _MM_SHUFFLE(2, 0, 2, 0)), off));
+    }
+    for (; channels == 4 && g + 4 <= groups; g += 4) {
+        __m128i bytes = _mm_xor_si128(_mm_loadu_si128((const __m128i *)(const void *)(x + 4 * g)), sign);
+        __m128i even = _mm_sad_epu8(_mm_and_si128(bytes, low), none), odd = _mm_sad_epu8(_mm_andnot_si128(low, bytes), none);
+        _mm_storeu_si128((__m128i *)(void *)(to + g), _mm_sub_epi32(_mm_or_si128(even, _mm_slli_epi64(odd, 32)), off));
+    }
+#endif
+    for (; g < groups; g++) {
+        to[g] = sum_bytes(x + g * channels, channels, turned) - less;
+    }
+}
+
 /* Four sums. */
 typedef int32_t four __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -131,9 +156,9 @@ static void sum_channels(const kw_cpu_x_sums_run *run, int64_t unit) {
     int32_t less = (int32_t)s->channels * (zero + turned), *sums = s->windows ? run->pixels : run->rows;
     int64_t block = s->windows ? s->groups : s->block;
     list_pixels(at, s, first, count);
-    if (s->channels == 1 && s->step[4] == 1 && block == s->groups) { /* a pixel's groups side by side, in x and in the sums */
+    if (s->step[4] == 1 && block == s->groups) { /* a pixel's groups side by side, in x and in the sums */
         for (int64_t i = 0; i < count; i++) {
-            widen_bytes(sums + (first + i) * block, (const unsigned char *)run->x + at[i], block, turned, less);
+            sum_groups(sums + (first + i) * block, (const unsigned char *)run->x + at[i], block, s->channels, turned, less);
         }
         return;
     }
