@@ -1,6 +1,6 @@
 /* fuzz_extract.c: any bytes as a log: every line is counted in one way, and what is found is legal. */
 #include "fuzz/accepted.h"
-#include "space/problems/extract.h"
+#include "space/logs/extract.h"
 
 typedef struct seen {
     int64_t problems;

@@ -356,8 +356,7 @@ static void benchdnn_lines_are_read(void **state) {
         {"--dir=FWD_B --dt=bf16 --attr-post-ops=relu+sum:0.5+add:f32:per_tensor+mul:bf16:per_oc+mul:f32:common ic1ih1oc1kh1",
          "conv_fwd bf16 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 "
          "epilogue=bias:fp32+relu+add:bf16:0.5+add:fp32+scale_channel:bf16+scale:fp32"},
-        {"--attr-post-ops=linear:2+relu ic1ih1oc1kh1",
-         "conv_fwd fp32 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 epilogue=scale:fp32+relu"},
+        {"--attr-post-ops=linear:2+relu ic1ih1oc1kh1", "conv_fwd fp32 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 epilogue=scale:fp32+relu"},
         {"--dt=s8:s8:s8 --bia-dt=bf16 --attr-scales=src:common:0.25+wei:per_oc+dst:common:2 --attr-post-ops=clip:0:6+relu:0.1 ic1ih1oc1kh1",
          "conv_fwd int8 nhwgc n2 g1 c1 k1 i1x1 f1x1 s1x1 p0x0 d1x1 "
          "out=int8 epilogue=scale:fp32+scale_channel:fp32+bias:bf16+clamp:0:6+leaky_relu:0.1+scale:fp32"},

@@ -1,6 +1,6 @@
 /* test_extract.c: problems are found in logs wherever they stand, what is no problem is counted, and options of a benchdnn batch hold for the
  * lines below them. */
-#include "space/problems/extract.h"
+#include "space/logs/extract.h"
 #include "support/kw_test.h"
 
 /* "NAME|CANONICAL TEXT\n" for each problem. */

@@ -1,5 +1,5 @@
 /* benchdnn_batch.c: options as texts, compared by name. What an option means is the importer's matter; here it is only known which ones are lists. */
-#include "space/problems/benchdnn_batch.h"
+#include "space/logs/benchdnn_batch.h"
 
 #include <string.h>
 

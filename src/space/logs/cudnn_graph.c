@@ -1,7 +1,7 @@
 /* cudnn_graph.c: a graph of cuDNN's frontend as its log (CUDNN_FRONTEND_LOG_INFO=1) and its serialisation write it, JSON on one line or
  * many: a convolution or a product, the first node, and pointwise nodes, each of which takes the result of the one before. Tensors are named
  * by keys, or by uids. */
-#include "space/problems/extract.h"
+#include "space/logs/extract.h"
 
 #include "base/math.h"
 #include "json/json_read.h"

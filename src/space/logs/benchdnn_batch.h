@@ -1,7 +1,7 @@
 /* benchdnn_batch.h: benchdnn's options in force. In its batch files an option holds for all descriptors below it until it is given again or --reset, and
  * an option may list values, of which each combination is meant. */
-#ifndef KW_SPACE_PROBLEMS_BENCHDNN_BATCH_H
-#define KW_SPACE_PROBLEMS_BENCHDNN_BATCH_H
+#ifndef KW_SPACE_LOGS_BENCHDNN_BATCH_H
+#define KW_SPACE_LOGS_BENCHDNN_BATCH_H
 
 #include "base/container/arena.h"
 #include "base/text.h"

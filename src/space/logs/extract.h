@@ -1,6 +1,6 @@
 /* extract.h: problems found in the text of a log. */
-#ifndef KW_SPACE_PROBLEMS_EXTRACT_H
-#define KW_SPACE_PROBLEMS_EXTRACT_H
+#ifndef KW_SPACE_LOGS_EXTRACT_H
+#define KW_SPACE_LOGS_EXTRACT_H
 
 #include "base/text.h"
 

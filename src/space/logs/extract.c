@@ -2,10 +2,10 @@
  * names MIOpenDriver or hipblaslt-bench, begins with a driver of the former or is one of TunableOp is taken as it is; one that names benchdnn, begins with an option or a descriptor, or has
  * __REPRO:, --conv or --matmul in it, is benchdnn's; else each operation's name in it may begin our own text. A line that ends in a backslash goes on
  * in the next, and so does a graph of cuDNN (cudnn_graph.c). Nothing of the source is changed; what is tried is a copy. */
-#include "space/problems/extract.h"
+#include "space/logs/extract.h"
 
 #include "base/status.h"
-#include "space/problems/benchdnn_batch.h"
+#include "space/logs/benchdnn_batch.h"
 #include "space/problems/problem_sets.h"
 #include "problem/import/import.h"
 #include "problem/names/names.h"
