@@ -217,6 +217,9 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
 #define KW_GROUP_ROWS (KW_PINGPONG ? KW_TILE_M : KW_TILE_M / 2)
 #define KW_OWN_STEPS (KW_TEAM > 1 && KW_PINGPONG ? 2 : 1) /* from one step of a group to its next */
 #define KW_REPEAT_M (KW_GROUP_ROWS / KW_INST_M)
+#if !KW_EMU && KW_REPEAT_M > KW_NAMED
+#error gpu/matrix/wgmma.h has no names for so many sums
+#endif
 
 /* What a lane asks for of the epilogue's tensors before a tile is multiplied (gpu/pipeline/finish.h), as far as it has registers: what its columns and
  * rows share, and pieces of one that is added. It does so while the first step is multiplied (KW_ASKS_LATE), or before where there are
@@ -249,10 +252,10 @@ typedef struct kw_sums {
 #endif
 } kw_sums;
 
-KW_DEVICE void kw_sums_hold(kw_sums *sums) {
+KW_DEVICE void kw_sums_take(kw_sums *sums) {
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++)
-        kw_wgmma_hold(&sums->at[i]);
+        kw_wgmma_take(&sums->at[i], i);
 }
 
 KW_DEVICE void kw_sums_clear(kw_sums *sums) {
@@ -284,8 +287,8 @@ KW_DEVICE void kw_step_multiply(kw_sums *sums, const char *lds, int in_stage, in
     for (int kk = 0; kk < KW_TILE_K / KW_INST_K; kk++) {
         KW_UNROLL
         for (int i = 0; i < KW_REPEAT_M; i++)
-            kw_wgmma_sum(&sums->at[i], kw_step_operand_at(a, KW_A_BY_ROWS, i * KW_INST_M, kk), kw_step_operand_at(b, KW_B_BY_ROWS, 0, kk),
-                         add);
+            kw_wgmma_sum(&sums->at[i], i, kw_step_operand_at(a, KW_A_BY_ROWS, i * KW_INST_M, kk),
+                         kw_step_operand_at(b, KW_B_BY_ROWS, 0, kk), add);
         add = 1;
     }
     kw_wgmma_commit();
@@ -335,7 +338,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
     if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
     kw_wgmma_wait(0);
     kw_stage_give(lds, before);
-    kw_sums_hold(sums);
+    kw_sums_take(sums);
 }
 #else
 
@@ -359,7 +362,7 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
         if (KW_PINGPONG && more && step + 1 == count) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
         kw_wgmma_wait(0);
         kw_stage_give(lds, at->stage);
-        kw_sums_hold(&own);
+        kw_sums_take(&own);
         kw_sums_add(sums, &own);
         kw_ring_next(at, KW_OWN_STEPS, kw_places(a));
     }
@@ -431,6 +434,7 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
 
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
+    kw_wgmma_name();
     if (kw_thread() == 0) {
         for (int i = 0; i < KW_STAGES + KW_BORDERS; i++) { /* those of a border behind the stages' */
             kw_mbar_init(kw_full_at(kw_lds, i), 1);

@@ -76,7 +76,7 @@ KW_DEVICE void kw_border_multiply(kw_sums *sums, const char *rows, const char *n
         for (int i = 0; i < KW_REPEAT_M; i++) {
             kw_u64 from = form == KW_BORDER_TWO && kk >= half ? kw_step_operand_at(other, 0, i * KW_INST_M, kk - half)
                                                               : kw_step_operand_at(a, 0, i * KW_INST_M, kk);
-            kw_wgmma_sum(&sums->at[i], from, kw_step_operand_at(b, KW_B_BY_ROWS, 0, kk), add || kk > 0);
+            kw_wgmma_sum(&sums->at[i], i, from, kw_step_operand_at(b, KW_B_BY_ROWS, 0, kk), add || kk > 0);
         }
     }
     kw_wgmma_commit();
@@ -173,7 +173,7 @@ KW_DEVICE void kw_border_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, kw
     kw_wgmma_wait(0);
     kw_border_gift_give(&gifts[1], lds);
     kw_border_gift_give(&gifts[0], lds);
-    kw_sums_hold(sums);
+    kw_sums_take(sums);
 }
 
 #endif

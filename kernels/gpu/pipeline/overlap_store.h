@@ -495,6 +495,28 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 
 #define KW_ROWS_ANYWHERE (KW_ALIGNS || KW_PLANES_RESULT) /* the result's rows begin at any element */
 
+/* One access of 4 or 8 bytes of global memory, if at is below end. A predicate says so: of a hundred branches NVRTC would make predicates too, in a tenth
+ * of a compile. */
+#if KW_PTX
+#define KW_STORE_BELOW(what)                                                                                                               \
+    "{\n"                                                                                                                                  \
+    "    .reg .pred p;\n"                                                                                                                  \
+    "    setp.lt.s32 p, %0, %1;\n"                                                                                                         \
+    "    @p st.global." what ";\n"                                                                                                         \
+    "}"
+KW_DEVICE void kw_store_below(int at, int end, char *to, const kw_u32 *w, int bytes) {
+    kw_u64 place = __cvta_generic_to_global(to);
+    if (bytes == 8)
+        asm volatile(KW_STORE_BELOW("v2.b32 [%2], {%3, %4}")::"r"(at), "r"(end), "l"(place), "r"(w[0]), "r"(w[1]) : "memory");
+    else
+        asm volatile(KW_STORE_BELOW("b32 [%2], %3")::"r"(at), "r"(end), "l"(place), "r"(w[0]) : "memory");
+}
+#else
+KW_DEVICE void kw_store_below(int at, int end, char *to, const kw_u32 *w, int bytes) {
+    if (at < end) kw_store_run(to, w, bytes);
+}
+#endif
+
 /* Sums as they are, to the result or to a slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together
  * they are stored where rows of the result begin at them. */
 KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row, char *slice) {
@@ -512,7 +534,7 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
         for (int part = 0; part < 2 * KW_CEIL(KW_TILE_N, KW_PIECE); part++) {
             int half = part % 2, first = kw_acc_col(lane, 0), cols;
             kw_i64 at = kw_result_col(a, work, part / 2 * KW_PIECE, &cols);
-            char *to = row[half] + (at + first) * 4;
+            char *to = (char *)kw_pointer_keep(row[half] + (at + first) * 4);
             cols = ok[half] ? cols - first : 0;
             KW_UNROLL
             for (int col = 0; col < KW_PIECE && part / 2 * KW_PIECE + col < KW_TILE_N; col += 8) {
@@ -522,8 +544,8 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
 #ifdef KW_SUMS_JOIN
                 if (!KW_SUMS_JOIN(number[half], col)) continue;
 #endif
-                if (col < cols) kw_store_run(to + col * 4, w, KW_ROWS_ANYWHERE ? 4 : 8);
-                if (KW_ROWS_ANYWHERE && col + 1 < cols) kw_store_run(to + col * 4 + 4, w + 1, 4);
+                kw_store_below(col, cols, to + col * 4, w, KW_ROWS_ANYWHERE ? 4 : 8);
+                if (KW_ROWS_ANYWHERE) kw_store_below(col + 1, cols, to + col * 4 + 4, w + 1, 4);
             }
         }
     }
