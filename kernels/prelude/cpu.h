@@ -1,6 +1,7 @@
 /* cpu.h: the vocabulary of CPU kernel text: vectors of KW_LANES floats, loads and stores of every storage type, tails, walks. Compiles with
  * gcc and clang, without headers. kw_config.h (generated) comes before it and defines:
  *   KW_LANES    8 or 16 fp32 lanes
+ *   KW_MASKS    1: AVX-512's masks, of 16 lanes or of 8
  *   KW_STORAGE  0 fp32, 1 bf16, 2 fp16, 3 int8, 4 fp8 (e4m3), 5 bf8 (e5m2): the type of the tensors that are read; the one written has it
  *               too, but of int8 it is int32, of fp8 and bf8 fp16, unless the epilogue says another
  *   KW_MATH     0 fma, 1 dp, 2 wide, 3 amx: the words of the axis math (config/arch/isa.h)
@@ -297,9 +298,9 @@ KW_INLINE void kw_store_two(void *p, kw_vf v, kw_vf next) {
 #endif
 
 /* --- tails: the first so many elements of a vector --- */
-#if KW_LANES == 16 /* AVX-512 has masks: lanes that are left out are neither read nor written */
+#if KW_MASKS /* lanes that are left out are neither read nor written */
 typedef kw_u16 kw_lanes_mask;
-KW_INLINE kw_lanes_mask kw_first_lanes(kw_i64 count) { return (kw_lanes_mask)(count >= KW_LANES ? 0xffff : (1 << count) - 1); }
+KW_INLINE kw_lanes_mask kw_first_lanes(kw_i64 count) { return (kw_lanes_mask)(count >= KW_LANES ? (1 << KW_LANES) - 1 : (1 << count) - 1); }
 KW_INLINE void kw_put_lanes(void *p, kw_vf v, kw_lanes_mask mask) {
     __asm__("vmovups %1, %0%{%2%}" : "+m"(*(kw_vf_u *)p) : "v"(v), "Yk"(mask));
 }
@@ -322,9 +323,9 @@ KW_INLINE kw_vh kw_get_halves(const void *p, kw_lanes_mask mask) {
 #if KW_STORAGE != 3 || KW_MATH != 0
 /* The first count (0..KW_LANES) elements; the other lanes load as zero and are not stored. */
 KW_INLINE kw_vf kw_load_tail(const void *p, kw_i64 count) {
-#if KW_LANES == 16 && KW_STORAGE == 0
+#if KW_MASKS && KW_STORAGE == 0
     return kw_get_lanes(p, kw_first_lanes(count));
-#elif KW_LANES == 16 && KW_STORAGE <= 2
+#elif KW_MASKS && KW_STORAGE <= 2
     return kw_widen(kw_get_halves(p, kw_first_lanes(count)));
 #else
     kw_vf v = {0};
@@ -335,7 +336,7 @@ KW_INLINE kw_vf kw_load_tail(const void *p, kw_i64 count) {
 #endif
 }
 #endif
-#if KW_LANES == 16 && !KW_EPILOGUE
+#if KW_MASKS && !KW_EPILOGUE
 KW_INLINE void kw_store_tail(void *p, kw_vf v, kw_i64 count) {
 #if KW_OUT_BYTES == 4
     kw_store_x(&v, v);

@@ -1,8 +1,9 @@
--- The first isa and the first math of a dtype are the preferred ones.
+-- The first isa and the first math of a dtype are the preferred ones; narrow: isas of families that ask for them (tables/isa.lua).
 return {
     about = "x86-64 with AVX-512 (F, BW, CD, DQ, VL)",
     backend = "cpu",
     isa = { "avx512", "avx2" },
+    narrow = { "avx512vl" },
     math = { fp32 = { "fma" }, bf16 = { "fma" }, fp16 = { "fma" }, fp8 = { "fma" }, bf8 = { "fma" }, int8 = { "wide" } },
     features = {},
     lanes = 16,

@@ -5,10 +5,10 @@ return {
     dtypes = { "fp32", "bf16", "fp16", "int8", "fp8", "bf8" },
     axes = function(arch, op, dtype)
         return {
-            isa = arch.isa,
+            isa = (include "tables/isa").isas(arch, dtype),
             math = (include "tables/isa").maths(arch, dtype),
             tile_m = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 28, 32, 48, 64, 96 },
-            vecs = { 1, 2, 3, 4, 6 },
+            vecs = { 1, 2, 3, 4, 5, 6, 7 },
             band = { 0, 1, 4 },
             ahead = { 0, 1 },
         }
@@ -16,6 +16,12 @@ return {
     rules = {
         (include "tables/isa").widest,
         (include "tables/isa").whole_tiles("tile_m", 16),
+        (include "tables/isa").narrow_tiles(function(c)
+            return c.tile_m
+        end),
+        { "narrow vectors ask for the next rows ahead", function(c)
+            return c.isa ~= "avx512vl" or c.ahead == 1
+        end },
         { "fewer than 4 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_m * c.vecs >= 4
         end },

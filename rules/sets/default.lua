@@ -56,12 +56,22 @@ local direct = {
         { 2, 2, 3, "skip" }, { 3, 2, 2, "skip" }, { 4, 2, 1, "skip" }, { 5, 2, 1, "skip" },
     },
 }
+-- The same of tiles beside the machine's best vectors.
 local direct_narrower = {
-    { 1, 4, 3, "skip" }, { 1, 3, 3, "skip" }, { 1, 6, 2, "skip" }, { 1, 5, 2, "skip" }, { 1, 4, 2, "skip" }, { 2, 3, 2, "skip" },
-    { 1, 13, 1, "skip" }, { 1, 12, 1, "skip" }, { 1, 10, 1, "skip" }, { 1, 8, 1, "skip" }, { 1, 7, 1, "skip" }, { 3, 1, 3, "skip" },
+    avx2 = {
+        { 1, 4, 3, "skip" }, { 1, 3, 3, "skip" }, { 1, 6, 2, "skip" }, { 1, 5, 2, "skip" }, { 1, 4, 2, "skip" }, { 2, 3, 2, "skip" },
+        { 1, 13, 1, "skip" }, { 1, 12, 1, "skip" }, { 1, 10, 1, "skip" }, { 1, 8, 1, "skip" }, { 1, 7, 1, "skip" }, { 3, 1, 3, "skip" },
+    },
+    avx512vl = {
+        { 1, 5, 5, "skip" }, { 1, 4, 5, "skip" }, { 1, 3, 7, "skip" }, { 1, 9, 3, "skip" }, { 1, 7, 3, "skip" }, { 1, 28, 1, "skip" },
+        { 1, 14, 1, "skip" },
+    },
 }
-local first_narrower = { { 6, 2 }, { 4, 3 }, { 14, 1 }, { 10, 1 } }
-local rows_narrower = { { 6, 2 }, { 4, 3 }, { 5, 2 }, { 12, 1 }, { 10, 1 }, { 8, 1 } }
+local first_narrower = { avx2 = { { 6, 2 }, { 4, 3 }, { 14, 1 }, { 10, 1 } }, avx512vl = { { 5, 5 } } }
+local rows_narrower = {
+    avx2 = { { 6, 2 }, { 4, 3 }, { 5, 2 }, { 12, 1 }, { 10, 1 }, { 8, 1 } },
+    avx512vl = { { 5, 5 }, { 3, 7 } },
+}
 -- tile_w or tile_m, vecs; for tiles of AMX, beside the list of the machine's best vectors. One vector is for groups of few results, three are for first
 -- layers of 96 channels.
 local amx = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 } }
@@ -224,21 +234,21 @@ return {
             if c.math == "amx" then
                 return c.band == 0 and among(amx_direct, { c.tile_w, c.vecs })
             end
-            local tiles = preferred(c, arch) and direct[c.isa] or narrower(c, arch) and direct_narrower or {}
+            local tiles = preferred(c, arch) and direct[c.isa] or narrower(c, arch) and direct_narrower[c.isa] or {}
             return c.band == 0 and among(tiles, tile)
         end,
         ["conv.pointwise"] = function(c, arch)
             if c.math == "amx" then
                 return c.band == 0 and among(amx, { c.tile_m, c.vecs })
             end
-            local tiles = preferred(c, arch) and pointwise[c.isa] or narrower(c, arch) and rows_narrower or {}
+            local tiles = preferred(c, arch) and pointwise[c.isa] or narrower(c, arch) and rows_narrower[c.isa] or {}
             return c.band == 0 and c.ahead == 1 and among(tiles, { c.tile_m, c.vecs })
         end,
         ["conv.direct_1st"] = function(c, arch)
             if c.math == "amx" then
                 return c.band == 0 and among(amx_first, { c.tile_w, c.vecs })
             end
-            local tiles = preferred(c, arch) and first[c.isa] or narrower(c, arch) and first_narrower or {}
+            local tiles = preferred(c, arch) and first[c.isa] or narrower(c, arch) and first_narrower[c.isa] or {}
             return c.band == 0 and among(tiles, { c.tile_w, c.vecs })
         end,
         ["conv.gemm_col2im"] = function(c, arch)
@@ -248,7 +258,7 @@ return {
             if c.math == "amx" then
                 return c.band == 0 and among(amx, { c.tile_m, c.vecs })
             end
-            local tiles = preferred(c, arch) and gemm[c.isa] or narrower(c, arch) and rows_narrower or {}
+            local tiles = preferred(c, arch) and gemm[c.isa] or narrower(c, arch) and rows_narrower[c.isa] or {}
             return c.band == 0 and c.ahead == 1 and among(tiles, { c.tile_m, c.vecs })
         end,
         ["conv.depthwise"] = function(c, arch)

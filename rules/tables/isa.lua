@@ -1,5 +1,16 @@
 -- Rules on the axes isa and math, which families of CPUs share.
 return {
+    -- The isas of families whose tiles may be narrow vectors of a machine with many registers: those of the architecture, and of fp32 these.
+    isas = function(arch, dtype)
+        local list = {}
+        for i, isa in ipairs(arch.isa) do
+            list[i] = isa
+        end
+        for _, isa in ipairs(dtype == "fp32" and arch.narrow or {}) do
+            list[#list + 1] = isa
+        end
+        return list
+    end,
     -- The maths of a type for families that have kernels of tiles: those of the architecture, and amx where there are tiles.
     maths = function(arch, dtype)
         local list, tiles = {}, false
@@ -20,6 +31,19 @@ return {
             "multiples of 16 pixels are for tiles",
             function(c)
                 return c.math == "amx" or c[axis] < least or c[axis] == 28
+            end,
+        }
+    end,
+    -- 8 lanes with 32 registers are for channels that leave most of a wider vector idle: two of their vectors are one of these, and what 16
+    -- registers hold is isa=avx2's. pixels: of the tile.
+    narrow_tiles = function(pixels)
+        return {
+            "isa=avx512vl, and it alone, has 5 and 7 vectors; an odd number, with more sums than the registers of avx2 hold, and band=0",
+            function(c)
+                if c.isa ~= "avx512vl" then
+                    return c.vecs ~= 5 and c.vecs ~= 7
+                end
+                return c.vecs % 2 == 1 and pixels(c) * c.vecs + c.vecs + 1 > 16 and c.band == 0
             end,
         }
     end,

@@ -236,8 +236,9 @@ static void add_cpu(source_writer *w) {
     const kw_config *config = w->config;
     int math = config->axis[KW_AXIS_MATH];
     kw_text_add(w->text, kw_epilogue_has_text(config) ? structs_as_scalars : "");
-    kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_STORAGE %d\n#define KW_MATH %d\n#define KW_PAIR %d\n",
-                 kw_config_isa(config)->lanes, storages[config->dtype], math, kw_config_multiply(config)->pair);
+    kw_text_addf(w->text, "#define KW_LANES %d\n#define KW_MASKS %d\n#define KW_STORAGE %d\n#define KW_MATH %d\n#define KW_PAIR %d\n",
+                 kw_config_isa(config)->lanes, kw_config_isa(config)->registers > 16, storages[config->dtype], math,
+                 kw_config_multiply(config)->pair);
     kw_text_addf(w->text, "#define KW_BACKWARD %d\n#define KW_OUT %d\n", config->op == KW_CONV_BWD_DATA, kw_config_output(config));
     kw_text_addf(w->text, "#define KW_X_UNSIGNED %d\n#define KW_CHANNELS_FIRST %d\n", config->wants.mixed, config->wants.first);
     kw_text_add(w->text, config->wants.pitched ? "#define KW_PITCHED 1\n" : "");

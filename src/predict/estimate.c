@@ -30,7 +30,7 @@ typedef struct core_rate {
 
 static core_rate core_rate_of(const kw_config *config, const kw_rates *rates) {
     int32_t isa = kw_config_axis(config, "isa", KW_ISA_AVX512), math = kw_config_axis(config, "math", KW_MATH_FMA);
-    double loads = isa != KW_ISA_AVX2 ? rates->load512 : rates->load256;
+    double loads = isa == KW_ISA_AVX512 ? rates->load512 : rates->load256;
     return (core_rate){kw_multiply_rate(math, isa, config->dtype, rates), math == KW_MATH_AMX ? rates->tile_load : loads};
 }
 

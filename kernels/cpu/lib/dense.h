@@ -153,7 +153,7 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
                 kw_store_two(to, kw_load(from), kw_load(from + KW_VECTOR));
             for (; left >= KW_LANES; left -= KW_LANES, from += KW_VECTOR, to += KW_LANES * KW_OUT_BYTES)
                 kw_store_x(to, kw_load(from));
-#if KW_LANES == 16
+#if KW_MASKS
             if (left > 0) kw_store_tail(to, kw_load(from), left);
 #else
             char bytes[KW_LANES * KW_OUT_BYTES];
@@ -492,7 +492,7 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_i64 i = 0;
     for (; i + KW_LANES <= count; i += KW_LANES)
         kw_copy_lanes(to + KW_WORD * i, from + KW_BYTES * i);
-#if KW_LANES == 16 && KW_STORAGE <= 2
+#if KW_MASKS && KW_STORAGE <= 2
     if (i < count) {
         kw_lanes_mask rest = kw_first_lanes(count - i);
 #if KW_WORD == 4
@@ -525,14 +525,14 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_fill_run(to, count, room);
 }
 
-#define KW_COPIES_NARROW (KW_LANES == 16 && KW_STORAGE <= 2 && !KW_CONVERTS && KW_MATH != 3)
+#define KW_COPIES_NARROW (KW_MASKS && KW_STORAGE <= 2 && !KW_CONVERTS && KW_MATH != 3)
 /* Copies pixels of so many channels, which lie pitch apart, by whole vectors: what the last one of a pixel writes behind it are zeros in
  * the next one's place. Gives how many; the last ones, behind which something else stands, are left. A pixel by itself takes longer to
  * begin and end than to copy. */
 static __attribute__((unused)) kw_i64 kw_copy_narrow(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 count, kw_i64 pixels) {
 #if KW_COPIES_NARROW
     kw_i64 before = (count * KW_BYTES - 1) / KW_VECTOR * KW_VECTOR; /* bytes before the last vector */
-    unsigned long long rest = ~0ull >> (KW_VECTOR - (count * KW_BYTES - before));
+    unsigned long long rest = ~0ull >> (64 - (count * KW_BYTES - before));
     kw_i64 moved = pixels - (before + KW_VECTOR + pixel - 1) / pixel + 1;
     for (kw_i64 i = 0; i < moved; i++, to += pixel, from += pitch) {
         kw_vf last;

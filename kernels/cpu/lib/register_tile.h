@@ -286,7 +286,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         KW_EACH_PIXEL(KW_STORE_PIXEL)
         return;
     }
-#if KW_LANES == 16 && !KW_EPILOGUE
+#if KW_MASKS && !KW_EPILOGUE
     if (job->rows >= KW_ROWS_LEAST && job->cols >= KW_COLS_LEAST && !KW_LEAD(job)) {
         char *out = job->out;
         KW_EACH_VECTOR(KW_LEFT, 0)

@@ -3,6 +3,7 @@
 #define KW_CONFIG_H
 #include "prelude/kernel_abi.h"
 #define KW_LANES 16
+#define KW_MASKS 1
 #define KW_STORAGE 1
 #define KW_MATH 1
 #define KW_PAIR 2

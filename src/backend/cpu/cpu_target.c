@@ -50,7 +50,7 @@ static features read_cpu_features(void) {
     bool avx2 = has_bits(b, bit_AVX2 | bit_BMI | bit_BMI2);
     bool avx512 =
         avx2 && has_bits(state, STATE_AVX512) && has_bits(b, bit_AVX512F | bit_AVX512BW | bit_AVX512VL | bit_AVX512DQ | bit_AVX512CD);
-    found.isas = (uint32_t)avx2 << KW_ISA_AVX2 | (uint32_t)avx512 << KW_ISA_AVX512;
+    found.isas = (uint32_t)avx2 << KW_ISA_AVX2 | (uint32_t)avx512 << KW_ISA_AVX512 | (uint32_t)avx512 << KW_ISA_AVX512VL;
     found.has = avx512 && has_bits(c, bit_AVX512VNNI) ? KW_CPU_VNNI : 0;
     if (avx2 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d)) {
         found.has |= has_bits(a, bit_AVXVNNI) ? KW_CPU_AVX_VNNI : 0;

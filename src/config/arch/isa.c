@@ -19,6 +19,7 @@ enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16 | 1 << KW_FP8 | 1 << 
 static const kw_multiply multiplies[] = {
     {KW_MATH_FMA, FLOATS, KW_ISA_AVX2, 1, 0, V3},
     {KW_MATH_FMA, FLOATS, KW_ISA_AVX512, 1, 0, V4},
+    {KW_MATH_FMA, 1 << KW_FP32, KW_ISA_AVX512VL, 1, 0, V4},
     {KW_MATH_FMA, INT8, KW_ISA_AVX2, 1, 0, V3}, /* of families with short_sums */
     {KW_MATH_FMA, INT8, KW_ISA_AVX512, 1, 0, V4},
     {KW_MATH_DP, BF16, KW_ISA_AVX512, 2, KW_CPU_BF16, "-march=x86-64-v4 -mavx512bf16 -mprefer-vector-width=512"},
@@ -58,7 +59,7 @@ const kw_multiply *kw_config_multiply(const kw_config *config) {
 }
 
 double kw_multiply_rate(int32_t math, int32_t isa, kw_dtype dtype, const kw_rates *rates) {
-    bool wide = isa != KW_ISA_AVX2, bytes = dtype == KW_INT8;
+    bool wide = isas[isa].lanes > 8, bytes = dtype == KW_INT8;
     switch (math) {
     case KW_MATH_AMX:
         return bytes ? rates->byte_tiles : rates->tiles;
@@ -106,7 +107,7 @@ const kw_rule kw_isa_valid_rules[] = {
     {"math_type", "math=fma multiplies all floats, and int8 in depthwise and merged groups, math=dp and amx bf16 and int8, math=wide int8",
      math_serves_type},
     {"math_family", "math=amx is for families of whole products; this one multiplies in vectors, by another math", family_has_math},
-    {"math_isa", "math=dp of bf16 and math=amx need isa=avx512; isa=avx2 has math=fma", isa_has_math},
+    {"math_isa", "math=dp of bf16 and math=amx need isa=avx512, isa=avx512vl multiplies fp32; isa=avx2 has math=fma", isa_has_math},
     {0},
 };
 

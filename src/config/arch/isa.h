@@ -10,7 +10,9 @@
 #define KW_ISAS(X, SEPARATOR)                                                                                                              \
     X(AVX2, "avx2", 8, 16)                                                                                                                 \
     SEPARATOR                                                                                                                              \
-    X(AVX512, "avx512", 16, 32)
+    X(AVX512, "avx512", 16, 32)                                                                                                            \
+    SEPARATOR                                                                                                                              \
+    X(AVX512VL, "avx512vl", 8, 32)
 #define KW_ISA_WORD(id, name, lanes, registers) name
 #define KW_ISA_ID(id, name, lanes, registers) KW_ISA_##id,
 enum { KW_ISAS(KW_ISA_ID, ) KW_ISA_COUNT };
@@ -19,7 +21,7 @@ enum { KW_ISAS(KW_ISA_ID, ) KW_ISA_COUNT };
 /* The first two axes of every generated CPU family, in this order. math is how a kernel multiplies; kw_multiply says which types by which
  * instructions. */
 #define KW_ISA_AXES                                                                                                                        \
-    {"isa", KW_ISAS(KW_ISA_WORD, " "), 0, 1, "instruction set: 8 or 16 fp32 lanes"}, {                                                     \
+    {"isa", KW_ISAS(KW_ISA_WORD, " "), 0, 2, "instruction set: 8 fp32 lanes and 16 registers, 16 and 32, 8 and 32"}, {                     \
         "math", "fma dp wide amx", 0, 3,                                                                                                   \
             "fma: fp32 multiply-add; dp: dot products of bf16 pairs, int8 quads; wide: of int8 as int16 pairs; amx: tiles of bf16, int8"   \
     }

@@ -193,7 +193,7 @@ static void print_cpu_arch(const arch_file *file, kw_text *list) {
                  integer_field(file, "registers"));
     unsigned isas = 0;
     for (int isa = 0; isa < KW_ISA_COUNT; isa++) {
-        isas |= has_arch_word(file, "isa", isa_names[isa]) ? 1u << isa : 0;
+        isas |= has_arch_word(file, "isa", isa_names[isa]) || has_arch_word(file, "narrow", isa_names[isa]) ? 1u << isa : 0;
     }
     kw_text_addf(list, "%#x, .has = %#x},\n", isas, read_arch_features(file, cpu_feature_names, KW_CPU_FEATURE_COUNT));
 }

@@ -216,8 +216,8 @@ kw_rules_options kw_rules_options_of(const kw_space_options *options) {
 }
 
 kw_status kw_rules_open(kw_rules *rules, const kw_rules_options *choice, kw_error *err) {
-    static const char *const arch_keys[] = {"backend",  "isa",   "math",  "lanes",      "registers", "about", "compile",
-                                            "features", "waves", "tiles", "preshuffle", "typical",   NULL};
+    static const char *const arch_keys[] = {"backend", "isa",      "narrow", "math",  "lanes",      "registers", "about",
+                                            "compile", "features", "waves",  "tiles", "preshuffle", "typical",   NULL};
     *rules = (kw_rules){.folder = choice->folder, .builder_folder = choice->builder_folder};
     kw_status status = kw_lua_open(&rules->lua, MEMORY_LIMIT, err);
     status = status ? status : kw_rules_define(rules, err);

@@ -144,7 +144,7 @@ static void check_launch(const kw_config *config, const kw_problem *problem, con
     kw_problem_print(text + length, sizeof text - length, problem);
     kw_launch launch = {0};
     config->family->launch(config, problem, target, &launch);
-    int64_t lanes = kw_config_axis_word(config, "isa").size == strlen("avx2") ? 8 : 16;
+    int64_t lanes = kw_config_isa(config)->lanes;
     int64_t pair = kw_config_multiply(config)->pair;
     int64_t weights = kw_problem_elements(problem, KW_W) * 4 / pair;
     double done = launch.multiply_adds * (double)(lanes * pair * 2);

@@ -59,7 +59,11 @@ static void check_code(const kw_config *config, const char *text, const char *li
                                                  : !has_line(listing, "vfmadd", wide ? "%zmm" : "%ymm")) {
         fail_msg("%s: multiplies no whole vectors", text);
     }
-    if (!wide && (strstr(listing, "%zmm") || strstr(listing, "%k1"))) {
+    bool narrow = config->axis[KW_AXIS_ISA] == KW_ISA_AVX2, many = kw_config_isa(config)->registers > 16;
+    if (many && !wide && !strstr(listing, "%ymm16")) {
+        fail_msg("%s: no register beyond those of avx2", text);
+    }
+    if (narrow && (strstr(listing, "%zmm") || strstr(listing, "%k1"))) {
         fail_msg("%s: code of a wider instruction set", text);
     }
     if (config->axis[KW_AXIS_MATH] == KW_MATH_FMA && strstr(listing, "vdpbf16ps")) {

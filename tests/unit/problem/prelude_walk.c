@@ -1,6 +1,7 @@
 /* prelude_walk.c: the walk functions of kernel text, compiled as kernels see them, for test_walk.c. The prelude and the library each
  * have a type kw_walk, so they meet as nine numbers. */
 #define KW_LANES 16
+#define KW_MASKS 1
 #define KW_STORAGE 0
 #define KW_MATH 0
 #include "prelude/kernel_abi.h"

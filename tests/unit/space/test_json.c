@@ -87,7 +87,7 @@ static void faults_are_named(void **state) {
         {WRAP("{" ROWS ", \"rows\": 1, \"rows\": 1}"), "duplicate"},
         {WRAP("{" ROWS ", \"rows\": 1, \"isa\\u0000\": 1}"), "file.json:1:"},
         {WRAP("{" ROWS ", \"rows\": 1}, {\"family\": \"fake.rows\", \"op\": \"conv_fwd\", \"dtype\": \"fp32\", \"isa\": \"avx1\"}"),
-         "configs[1]: isa \"avx1\" is not one of: avx2 avx512"},
+         "configs[1]: isa \"avx1\" is not one of: avx2 avx512 avx512vl"},
         {WRAP("{\"family\": \"fake.tile\", \"op\": \"conv_fwd\", \"dtype\": \"fp32\", \"isa\": \"avx2\", \"math\": \"fma\", \"tile_h\": 7, "
               "\"tile_w\": 1, \"order\": \"band\"}"),
          "configs[0]: fake.tile: rule pixels: tile_h times tile_w must be at most 6"},

@@ -245,7 +245,7 @@ static void faults_name_file_and_reason(void **state) {
         {tile, TILE_HEAD "axes=function() return 3 end, " TILE_RULES, "axes() must return a table"},
         {tile, TILE_HEAD "axes=function() return {isa={'avx2'}} end, " TILE_RULES, "axis math must be a list"},
         {tile, TILE_HEAD "axes=function() return {isa={'avx3'}} end, " TILE_RULES,
-         "axis isa has no value 'avx3'; its values are: avx2 avx512"},
+         "axis isa has no value 'avx3'; its values are: avx2 avx512 avx512vl"},
         {tile, TILE_HEAD "axes=function() return {isa={'avx2'}, math={'fma', 'fma'}} end, " TILE_RULES, "axis math lists fma twice"},
         {tile, TILE_HEAD "axes=function() return {isa={'avx2'}, math={'fma'}, tile_h={9}} end, " TILE_RULES,
          "axis tile_h: 9 is outside 1..8"},

@@ -19,7 +19,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
     {"tile_h", NULL, 1, 5, "output rows of a tile"},
     {"tile_w", NULL, 1, 64, "output columns of a tile"},
-    {"vecs", NULL, 1, 6, "vectors of output channels of a tile"},
+    {"vecs", NULL, 1, 7, "vectors of output channels of a tile"},
     {"band", NULL, 0, 256, "output rows of a unit; 0: as many as fit half of the second-level cache"},
     {"edge", "pad skip", 0, 1, "columns outside the image: pad multiplies zeros, skip leaves out what it can"},
 };

@@ -8,7 +8,7 @@
 
 /* The axes after those of every CPU family, in both families. */
 #define KW_GEMM_AXES                                                                                                                       \
-    {"tile_m", NULL, 1, 96, "rows of A (pixels) of a tile"}, {"vecs", NULL, 1, 6, "vectors of columns of a tile"},                         \
+    {"tile_m", NULL, 1, 96, "rows of A (pixels) of a tile"}, {"vecs", NULL, 1, 7, "vectors of columns of a tile"},                         \
         {"band", NULL, 0, 256, "tiles of rows that meet a block of weights; 0: as many as fit half of the second-level cache"}, {          \
         "ahead", NULL, 0, 1, "1: prefetch the next tile's rows of A"                                                                       \
     }
