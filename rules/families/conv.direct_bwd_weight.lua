@@ -8,7 +8,7 @@ return {
             isa = arch.isa,
             math = (include "tables/isa").maths(arch, dtype),
             lanes = { "c", "k" },
-            tile = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 32, 64 },
+            tile = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 32, 64 },
             vecs = { 1, 2, 3, 4, 5, 6 },
             copy = dtype == "fp32" and { 0, 1, 2 } or { 1 },
             merge = { 0, 1 },

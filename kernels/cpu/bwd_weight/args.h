@@ -1,5 +1,5 @@
-/* args.h of cpu/bwd_weight: what launch() of conv.direct_bwd_weight hands to bwd_weight.c. Thread memory is a box's copy of x, that of y,
- * the sums of a tile. */
+/* args.h of cpu/bwd_weight: what launch() of conv.direct_bwd_weight hands to bwd_weight.c. Thread memory is a box's copies of x, of the
+ * groups that are worked on together, those of y, the sums of a tile. */
 #ifndef KW_BWD_WEIGHT_ARGS_H
 #define KW_BWD_WEIGHT_ARGS_H
 
@@ -9,12 +9,13 @@
 enum { KW_BOX_N, KW_BOX_D, KW_BOX_H, KW_BOX_W };
 
 typedef struct kw_bwd_weight_params {
-    kw_i64 box[4];             /* output pixels of a box, by axis */
-    kw_i64 copy_y_at, sums_at; /* bytes of thread memory */
-    int chunk;                 /* math=amx: pixel pairs of a tile register */
-    short flat;                /* math=amx, 1: a filter of 1, whose pixels are all one row */
-    short along;               /* 1: tiles follow each other along the vector side's channels and the taps, 0: along the spread side's */
-    int slabs, parts;          /* units of stage 0: so many even shares of the tiles (0: each one) for each of so many of the boxes */
+    kw_i64 box[4];           /* output pixels of a box, by axis */
+    kw_i64 x_bytes, y_bytes; /* of a group's copy */
+    short chunk;             /* math=amx: pixel pairs of a tile register */
+    short flat;              /* math=amx, 1: a filter of 1, whose pixels are all one row */
+    short together;          /* groups at most whose boxes are copied at once and worked on one after the other */
+    short along;             /* 1: tiles follow each other along the vector side's channels and the taps, 0: along the spread side's */
+    int slabs, parts;        /* units of stage 0: so many even shares of the tiles (0: each one) for each of so many of the boxes */
 } kw_bwd_weight_params;
 
 KW_PARAMS_FIT(kw_bwd_weight_params);

@@ -3,12 +3,12 @@
  * Both factors are contiguous in their channels, so nothing is transposed: one tensor's channels are spread one by one, the other's fill
  * the lanes. A tile is of one tap of one group; pixels whose tap is in the padding are clipped off. Pixels are worked on box by
  * box (images, depth, rows, columns), so that a box stays in the second-level cache for all tiles of the thread; sums of unfinished tiles
- * wait in shared memory. A unit is a slab of tiles: who works on one copies what its tiles read. Where params.parts, a unit has some of the
- * boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is done for a vector of output
- * channels, whatever groups they are of, and the copy of x is own_lanes.h's; family conv.any_groups_weight. KW_COPY: the box is copied
- * first, in the order in which tiles read it, as fp32 or as pairs of bf16 or int16; where it is 2, of x alone. math=amx has y's channels as rows of
- * pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row, are worked on as
- * channels. */
+ * wait in shared memory. A unit is a slab of tiles: who works on one copies what its tiles read, of params.together groups at once. Where
+ * params.parts, a unit has some of the boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is
+ * done for a vector of output channels, whatever groups they are of, and the copy of x is own_lanes.h's; family conv.any_groups_weight.
+ * KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as pairs; where it is 2, of x alone. math=amx has y's
+ * channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row,
+ * are worked on as channels. */
 #include "cpu/bwd_weight/args.h"
 #define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"
@@ -36,17 +36,14 @@
 #define KW_Y_WIDTH KW_WIDTH
 #endif
 
-/* One tensor as tiles read it: element (block, n, d, h, w) is at at + block * this + sum of (position - low) * step. */
-typedef struct side {
-    const char *at;
-    kw_i64 block, low[4], count[4], step[4];
-} side;
+#include "cpu/bwd_weight/bwd_weight_copy.h"
 
-/* The tiles of one group that a thread works on. */
+/* The tiles of some groups that a thread works on, box by box. */
 typedef struct share {
     const kw_kernel_args *args;
-    kw_i64 part, group, first, last; /* tiles, counted within the group */
-    kw_i64 c, k, taps;               /* as tiles see them: with KW_MERGE, c is a filter row's */
+    kw_i64 part, begin, end;   /* tiles, counted over all groups */
+    kw_i64 group, first, last; /* the group that is worked on, and its tiles, counted within it */
+    kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
     kw_i64 v_blocks, b_blocks;
     kw_i64 in[4], out[4], stride[4], pad[4], dilation[4], reach[4]; /* by axis; reach: from the first to the last tap */
     kw_i64 low[4], high[4];                                         /* output pixels of the box */
@@ -58,29 +55,7 @@ typedef struct share {
 
 KW_INLINE kw_i64 ceil_div(kw_i64 a, kw_i64 b) { return (a + b - 1) / b; }
 
-/* --- boxes as they lie in the tensors --- */
-
-static void set_steps(side *s, kw_i64 pixel) {
-    s->step[KW_BOX_W] = pixel;
-    for (int axis = KW_BOX_H; axis >= KW_BOX_N; axis--)
-        s->step[axis] = s->step[axis + 1] * s->count[axis + 1];
-}
-
-static void view_tensor(side *s, const char *tensor, const kw_i64 count[4], kw_i64 channels, kw_i64 first) {
-    *s = (side){.at = tensor + first * KW_BYTES};
-    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
-        s->count[axis] = count[axis];
-    set_steps(s, channels * KW_BYTES);
-}
-
-#if KW_APART
-static void lie_apart(side *s, const kw_i64 step[5]) {
-    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
-        s->step[axis] = step[axis] * KW_BYTES;
-}
-#else
-#define lie_apart(s, step) ((void)0)
-#endif
+/* --- boxes --- */
 
 /* Pairs of so many pixels of a row, whole chunks of math=amx. */
 KW_INLINE kw_i64 pairs_of(const share *s, kw_i64 pixels) {
@@ -110,21 +85,39 @@ static __attribute__((unused)) void find_pixels(share *s) {
 #endif
 }
 
-#include "cpu/bwd_weight/bwd_weight_copy.h"
+KW_INLINE __attribute__((unused)) char *copies_of_y(const kw_kernel_args *a, char *memory) {
+    return memory + a->params.together * a->params.x_bytes;
+}
+KW_INLINE char *sums_of(const kw_kernel_args *a, char *memory) { return copies_of_y(a, memory) + a->params.together * a->params.y_bytes; }
 
-/* The box as tiles read it; of a copy, the blocks that the share's units need. */
-static void open_box(share *s, char *memory) {
+/* The group as the share's tiles see it. */
+static void enter_group(share *s, kw_i64 group) {
     const kw_kernel_args *a = s->args;
+    kw_i64 tiles = s->v_blocks * s->b_blocks * s->taps;
+    s->group = group;
+    s->first = kw_max(s->begin - group * tiles, 0);
+    s->last = kw_min(s->end - group * tiles, tiles);
+    if (KW_OWN) s->k = kw_min(KW_LANES, a->groups * a->k - group * KW_LANES);
+}
+
+/* Copies the box: of the share's groups, the blocks that its tiles need. */
+static void open_box(share *s, char *memory) {
     find_pixels(s);
 #if KW_COPY
-    kw_i64 inner = s->taps * s->b_blocks, block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
-    if (a->params.along) block0 = 0, block1 = s->v_blocks;
+    const kw_kernel_args *a = s->args;
+    kw_i64 inner = s->taps * s->b_blocks, tiles = inner * s->v_blocks, first = s->begin / tiles, groups = ceil_div(s->end, tiles) - first;
+    enter_group(s, first);
+    kw_i64 block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
+    if (a->params.along || groups > 1) block0 = 0, block1 = s->v_blocks;
     copy x = {.channels = a->c, .width = KW_X_WIDTH, .step = KW_PAIRED_X(a) ? 2 * a->stride[2] : 1, .zip = a->stride[2]};
     copy y = {.channels = a->k, .width = KW_Y_WIDTH, .step = 1 + KW_PAIRS, .zip = 1};
     copy *vectors = KW_LANES_C ? &x : &y, *spread = KW_LANES_C ? &y : &x;
     vectors->block0 = block0;
     vectors->block1 = block1;
     spread->block1 = s->b_blocks;
+    x.groups = y.groups = groups;
+    x.apart = a->params.x_bytes;
+    y.apart = a->params.y_bytes;
 #if KW_OWN
     kw_own own = kw_own_of(a, s->group, a->k, a->c);
     y.channels = s->k;
@@ -135,7 +128,7 @@ static void open_box(share *s, char *memory) {
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * a->k);
 #endif
 #if KW_APART
-    x.together = memory + a->params.sums_at + (KW_TILE_BYTES + KW_LINE - 1) / KW_LINE * KW_LINE;
+    x.together = sums_of(a, memory) + (KW_TILE_BYTES + KW_LINE - 1) / KW_LINE * KW_LINE;
 #endif
     lie_apart(&x.tensor, a->x_step);
     lie_apart(&y.tensor, a->y_step);
@@ -152,29 +145,46 @@ static void open_box(share *s, char *memory) {
     copy_box(&s->x, memory, &x, KW_MERGE);
 #endif
 #if KW_MATH == 3
-    copy_turned(&s->y, memory + a->params.copy_y_at, &y, s->high[KW_BOX_W] - s->low[KW_BOX_W]);
+    copy_turned(&s->y, copies_of_y(a, memory), &y, s->high[KW_BOX_W] - s->low[KW_BOX_W]);
 #elif KW_COPY_Y
-    copy_box(&s->y, memory + a->params.copy_y_at, &y, 0);
-#else
-    s->y = y.tensor;
+    copy_box(&s->y, copies_of_y(a, memory), &y, 0);
 #endif
 #else
     (void)memory;
+#endif
+}
+
+/* The box of the share's i-th group as tiles read it. */
+static void view_box(share *s, kw_i64 i, char *memory) {
+    const kw_kernel_args *a = s->args;
+#if KW_COPY
+    s->x.at = memory + i * a->params.x_bytes;
+#else
     view_tensor(&s->x, a->x, s->in, a->groups * a->c, s->group * a->c);
-    view_tensor(&s->y, a->y, s->out, a->groups * a->k, s->group * a->k);
     lie_apart(&s->x, a->x_step);
+#endif
+#if KW_COPY_Y
+    s->y.at = copies_of_y(a, memory) + i * a->params.y_bytes;
+#else
+    view_tensor(&s->y, a->y, s->out, a->groups * a->k, s->group * a->k);
     lie_apart(&s->y, a->y_step);
 #endif
+    (void)memory, (void)i;
 }
 
 /* --- tiles --- */
 
-/* Without a copy, the last block of a tensor is moved back so that it ends with the last channel; its first channels are then another's. */
-KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 channels) {
-    return copied ? block * width : kw_min(block * width, channels - width);
+/* Without a copy, a block reads on into the channels of the groups that follow, and the last ones of a pixel are moved back so that they end
+ * with its last channel: lanes and rows that are not the block's own are not stored. left: channels from the group's first to the pixel's end. */
+KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 left) {
+    return copied ? block * width : kw_min(block * width, left - width);
 }
-KW_INLINE kw_i64 first_x(const share *s, kw_i64 block) { return first_channel(KW_COPY != 0, block, KW_X_WIDTH, s->c); }
-KW_INLINE kw_i64 first_y(const share *s, kw_i64 block) { return first_channel(KW_COPY_Y, block, KW_Y_WIDTH, s->k); }
+KW_INLINE kw_i64 first_x(const share *s, kw_i64 block) {
+    return first_channel(KW_COPY != 0, block, KW_X_WIDTH, (s->args->groups - s->group) * s->c);
+}
+KW_INLINE kw_i64 first_y(const share *s, kw_i64 block) {
+    return first_channel(KW_COPY_Y, block, KW_Y_WIDTH, (s->args->groups - s->group) * s->k);
+}
 KW_INLINE kw_i64 x_offset(const share *s, kw_i64 block) { return KW_COPY ? block * s->x.block : first_x(s, block) * 4; }
 KW_INLINE kw_i64 y_offset(const share *s, kw_i64 block) { return KW_COPY_Y ? block * s->y.block : first_y(s, block) * 4; }
 
@@ -330,7 +340,6 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
 static void sum_share(share *s, char *memory) {
     const kw_kernel_args *a = s->args;
     const kw_i64 *box = a->params.box;
-    char *waiting = waiting_of(s, s->part);
     kw_i64 boxes[4], count = 1, parts = a->params.parts;
     for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
         count *= boxes[axis] = ceil_div(s->out[axis], box[axis]);
@@ -344,7 +353,12 @@ static void sum_share(share *s, char *memory) {
             rest /= boxes[axis];
         }
         open_box(s, memory);
-        sum_box(s, waiting, memory + a->params.sums_at, ends);
+        kw_i64 tiles = tiles_of_group(s), first_group = s->begin / tiles;
+        for (kw_i64 group = first_group; group * tiles < s->end; group++) {
+            enter_group(s, group);
+            view_box(s, group - first_group, memory);
+            sum_box(s, waiting_of(s, s->part), sums_of(a, memory), ends);
+        }
     }
 }
 
@@ -373,15 +387,12 @@ static share share_of(const kw_kernel_args *a) {
     return s;
 }
 
-/* Puts the tiles from tile on, to the end of their group, into the share; gives the tile behind them. */
-static kw_i64 take_group(share *s, kw_i64 tile, kw_i64 end) {
-    const kw_kernel_args *a = s->args;
+/* Puts the tiles from tile on, of so many groups as are worked on together, into the share; gives the tile behind them. */
+static kw_i64 take_groups(share *s, kw_i64 tile, kw_i64 end) {
     kw_i64 tiles = tiles_of_group(s);
-    s->group = tile / tiles;
-    s->first = tile - s->group * tiles;
-    s->last = kw_min(end - s->group * tiles, tiles);
-    if (KW_OWN) s->k = kw_min(KW_LANES, a->groups * a->k - s->group * KW_LANES);
-    return s->group * tiles + s->last;
+    s->begin = tile;
+    s->end = kw_min(end, (tile / tiles + s->args->params.together) * tiles);
+    return s->end;
 }
 
 /* Tiles run over groups, blocks of the vector side, taps, blocks of the broadcast side; where params.along the two sides change places, so
@@ -397,7 +408,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
         next = kw_min(end, (s.part + 1) * slabs);
         kw_i64 tile = (unit - s.part * slabs) * tiles / slabs, last = (next - s.part * slabs) * tiles / slabs;
         while (tile < last) {
-            tile = take_group(&s, tile, last);
+            tile = take_groups(&s, tile, last);
             sum_share(&s, memory);
         }
     }
@@ -412,9 +423,11 @@ static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *
     share s = share_of(a);
     kw_i64 tiles = tiles_of(&s), units = kw_min(tiles, KW_BWD_WEIGHT_SUMS), tile = begin * tiles / units, last = end * tiles / units;
     kw_i64 parts = a->params.parts;
-    char *spill = memory + a->params.sums_at;
+    char *spill = sums_of(a, memory);
     while (tile < last) {
-        tile = take_group(&s, tile, last);
+        kw_i64 group = tile / tiles_of_group(&s);
+        tile = take_groups(&s, tile, last);
+        enter_group(&s, group);
         for (kw_i64 i = s.first; i < s.last; i++) {
             place at = place_of(&s, i);
             for (kw_i64 byte = 0; byte < KW_TILE_BYTES; byte += KW_VECTOR) {

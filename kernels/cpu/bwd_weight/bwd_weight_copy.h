@@ -1,4 +1,34 @@
-/* bwd_weight_copy.h: how bwd_weight.c copies a box of x or of y. */
+/* bwd_weight_copy.h: the box of a tensor that conv.direct_bwd_weight works on, where it lies or copied in the order in which tiles read it.
+ * Groups that are worked on together are copied pixel by pixel, for they share lines of memory. What is done for a pixel of a group is a few
+ * instructions: with more, and not with the lines that are moved, the copies of narrow groups took twice as long. */
+
+/* One tensor as tiles read it: element (block, n, d, h, w) is at at + block * this + sum of (position - low) * step. */
+typedef struct side {
+    const char *at;
+    kw_i64 block, low[4], count[4], step[4];
+} side;
+
+static void set_steps(side *s, kw_i64 pixel) {
+    s->step[KW_BOX_W] = pixel;
+    for (int axis = KW_BOX_H; axis >= KW_BOX_N; axis--)
+        s->step[axis] = s->step[axis + 1] * s->count[axis + 1];
+}
+
+static void view_tensor(side *s, const char *tensor, const kw_i64 count[4], kw_i64 channels, kw_i64 first) {
+    *s = (side){.at = tensor + first * KW_BYTES};
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
+        s->count[axis] = count[axis];
+    set_steps(s, channels * KW_BYTES);
+}
+
+#if KW_APART
+static void lie_apart(side *s, const kw_i64 step[5]) {
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
+        s->step[axis] = step[axis] * KW_BYTES;
+}
+#else
+#define lie_apart(s, step) ((void)0)
+#endif
 
 #if KW_COPY
 /* Apart, because it is rare and long. */
@@ -9,12 +39,12 @@ KW_INLINE kw_vf load_part(const char *p, const char *end, kw_i64 count) {
     return p + KW_LANES * KW_BYTES <= end ? kw_load_x(p) : load_end(p, count);
 }
 
-/* How a box of a tensor is copied: the group's channels of blocks block0 .. block1 - 1, each width wide. Copied pixel j of a row is column
- * low + j * step; its partner of a pair is zip columns on. */
+/* How a box of a tensor is copied: of each group the channels of blocks block0 .. block1 - 1, each width wide. Copied pixel j of a row is column
+ * low + j * step; its partner of a pair is zip columns on. A group's copy is apart bytes behind the one before. */
 typedef struct copy {
     side tensor;
     const char *end;
-    kw_i64 channels, width, block0, block1, step, zip;
+    kw_i64 channels, width, block0, block1, step, zip, groups, apart;
 #if KW_APART
     char *together; /* room for a row of x whose pixels are narrow, side by side */
 #endif
@@ -25,7 +55,7 @@ KW_INLINE kw_vf load_pixel(const copy *c, const char *row, kw_i64 col, kw_i64 ch
     return col >= 0 && col < c->tensor.count[KW_BOX_W] ? load_part(p, c->end, count) : (kw_vf){0};
 }
 
-/* A pixel at the edge of the image or of the tensor's memory. */
+/* A group's pixel at the edge of the image or of the tensor's memory. */
 static __attribute__((noinline)) void copy_edge(const side *to, char *pixel, const char *row, kw_i64 col, const copy *c) {
     for (kw_i64 i = c->block0; i < c->block1; i++) {
         char *q = pixel + i * to->block;
@@ -38,23 +68,34 @@ static __attribute__((noinline)) void copy_edge(const side *to, char *pixel, con
     }
 }
 
+/* So many elements, whole vectors of them. pair: bytes to the partners. */
+KW_INLINE void copy_pixel(char *to, const char *from, kw_i64 pair, kw_i64 count) {
+    do {
+        kw_vf v = kw_load_x(from);
+        if (KW_PAIRS) v = kw_zip(v, kw_load_x(from + pair));
+        kw_put(to, v);
+        from += KW_LANES * KW_BYTES;
+        to += KW_VECTOR;
+        count -= KW_LANES;
+    } while (count > 0);
+}
+
 static void copy_row(const side *to, char *pixel, const char *row, const copy *c) {
     kw_i64 partner = KW_PAIRS ? c->zip : 0, block_bytes = c->width * KW_BYTES, bytes = (c->block1 - c->block0) * block_bytes;
-    kw_i64 columns = c->tensor.count[KW_BOX_W] - partner, pair = partner * c->tensor.step[KW_BOX_W];
+    kw_i64 columns = c->tensor.count[KW_BOX_W] - partner, pair = partner * c->tensor.step[KW_BOX_W], next = c->channels * KW_BYTES;
     for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, pixel += to->step[KW_BOX_W]) {
         kw_i64 col = to->low[KW_BOX_W] + j * c->step;
-        const char *p = row + col * c->tensor.step[KW_BOX_W] + c->block0 * block_bytes;
-        if (col < 0 || col >= columns || p + pair + bytes + KW_VECTOR > c->end) {
-            copy_edge(to, pixel, row, col, c);
+        const char *from = row + col * c->tensor.step[KW_BOX_W] + c->block0 * block_bytes;
+        if (col < 0 || col >= columns || from + (c->groups - 1) * next + pair + bytes + KW_VECTOR > c->end) {
+            for (kw_i64 g = 0; g < c->groups; g++)
+                copy_edge(to, pixel + g * c->apart, row + g * next, col, c);
             continue;
         }
-        char *q = pixel + c->block0 * to->block;
-        for (const char *end = p + bytes; p < end; p += block_bytes, q += to->block) {
-            for (kw_i64 i = 0; i < c->width; i += KW_LANES) {
-                kw_vf v = kw_load_x(p + i * KW_BYTES);
-                if (KW_PAIRS) v = kw_zip(v, kw_load_x(p + pair + i * KW_BYTES));
-                kw_put(q + i * 4, v);
-            }
+        char *group = pixel + c->block0 * to->block;
+        for (kw_i64 g = 0; g < c->groups; g++, from += next, group += c->apart) {
+            char *q = group;
+            for (const char *p = from; p < from + bytes; p += block_bytes, q += to->block)
+                copy_pixel(q, p, pair, c->width);
         }
     }
 }
@@ -69,25 +110,25 @@ KW_INLINE kw_vf load_run(const char *row, kw_i64 position, kw_i64 length) {
     return v;
 }
 
-/* The same of a group's channels among others: pixel by pixel, whole vectors, of which the next pixel covers what is too much. */
-static __attribute__((noinline, unused)) void copy_group_run(const side *to, char *row, const char *from, const copy *c) {
-    kw_i64 pixel = c->tensor.step[KW_BOX_W], columns = c->tensor.count[KW_BOX_W], partner = KW_PAIRS ? c->zip : 0;
-    kw_i64 reach = (partner ? partner * pixel : 0) + c->channels * KW_BYTES + KW_VECTOR;
-    for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, row += c->channels * 4) {
+/* The same of groups' channels among others: pixel by pixel, whole vectors, of which the next pixel covers what is too much. */
+static __attribute__((noinline, unused)) void copy_group_runs(const side *to, char *pixel, const char *row, const copy *c) {
+    kw_i64 step = c->tensor.step[KW_BOX_W], columns = c->tensor.count[KW_BOX_W], partner = KW_PAIRS ? c->zip : 0;
+    kw_i64 next = c->channels * KW_BYTES, pair = partner * step, reach = pair + c->groups * next + KW_VECTOR;
+    for (kw_i64 j = 0; j < to->count[KW_BOX_W]; j++, pixel += c->channels * 4) {
         kw_i64 col = to->low[KW_BOX_W] + j;
-        const char *p = from + col * pixel;
+        const char *p = row + col * step;
+        char *q = pixel;
         if (col >= 0 && col + partner < columns && p + reach <= c->end) {
-            for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
-                kw_vf v = kw_load_x(p + i * KW_BYTES);
-                if (KW_PAIRS) v = kw_zip(v, kw_load_x(p + partner * pixel + i * KW_BYTES));
-                kw_put(row + i * 4, v);
-            }
+            for (kw_i64 g = 0; g < c->groups; g++, p += next, q += c->apart)
+                copy_pixel(q, p, pair, c->channels);
             continue;
         }
-        for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
-            kw_vf v = load_pixel(c, from, col, i, c->channels - i);
-            if (KW_PAIRS) v = kw_zip(v, load_pixel(c, from, col + partner, i, c->channels - i));
-            kw_put(row + i * 4, v);
+        for (kw_i64 g = 0; g < c->groups; g++, q += c->apart) {
+            for (kw_i64 i = 0; i < c->channels; i += KW_LANES) {
+                kw_vf v = load_pixel(c, row + g * next, col, i, c->channels - i);
+                if (KW_PAIRS) v = kw_zip(v, load_pixel(c, row + g * next, col + partner, i, c->channels - i));
+                kw_put(q + i * 4, v);
+            }
         }
     }
 }
@@ -96,13 +137,13 @@ static __attribute__((noinline, unused)) void copy_group_run(const side *to, cha
 static __attribute__((unused)) void copy_run(const side *to, char *row, const char *from, const copy *c) {
     int together = c->channels * KW_BYTES == c->tensor.step[KW_BOX_W];
 #if KW_APART
-    if (!together && c->channels * KW_BYTES <= 16) {
+    if (!together && c->groups == 1 && c->channels * KW_BYTES <= 16) {
         kw_bring_together(c->together, from, c->tensor.step[KW_BOX_W], c->channels * KW_BYTES, c->tensor.count[KW_BOX_W], 0);
         from = c->together, together = 1;
     }
 #endif
     if (!together) {
-        copy_group_run(to, row, from, c);
+        copy_group_runs(to, row, from, c);
         return;
     }
     kw_i64 length = c->tensor.count[KW_BOX_W] * c->channels;

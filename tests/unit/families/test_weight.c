@@ -62,6 +62,7 @@ static void problems_are_refused_by_their_rule(void **state) {
         {direct, "conv_bwd_weight fp32 nhwgc c31 k64 i8x8 f3x3", "rule whole_tile: "},
         {direct, "conv_bwd_weight fp32 nhwgc c64 k7 i8x8 f3x3", "rule whole_tile: "},
         {direct, "conv_bwd_weight fp32 nhwgc c32 k8 i8x8 f3x3", NULL},
+        {direct, "conv_bwd_weight fp32 nhwgc g4 c32 k8 i8x8 f3x3", NULL},
         {merged, "conv_bwd_weight fp32 nhwgc g2 c4 k64 i8x8 f3x3", NULL},
         {merged, "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 d1x2", "rule merged_row: "},
         {merged, "conv_bwd_weight fp32 nhwgc c3 k1 i8x8 f3x3 d2x1", NULL},
@@ -86,6 +87,7 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
         "conv_bwd_weight bf16 nhwgc n1 c512 k512 i7x7 f3x3 p1x1",
         "conv_bwd_weight bf16 ndhwgc n2 g4 c128 k64 i9x31x33 f3x3x3 s1x2x2 p1x1x1",
         "conv_bwd_weight bf16 nhwgc n16 c2048 k1000 i1x1 f1x1",
+        "conv_bwd_weight bf16 nhwgc n1 g23 c299 k299 i20x20 f3x3 p1x1",
         "conv_bwd_weight bf16 nhwgc n1 c208 k48 i37x40 f3x3 p6x6 d6x6",
     };
     static const char *const configs[] = {
@@ -118,14 +120,16 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
             if (!kib && problem.conv.dilation[1] > 1) {
                 assert_int_equal(boxes, 1);
             }
-            assert_int_equal(params->copy_y_at % 64, 0);
-            assert_int_equal(params->sums_at % 64, 0);
+            assert_int_equal(params->x_bytes % 64, 0);
+            assert_int_equal(params->y_bytes % 64, 0);
             assert_int_equal(launch.shared_bytes > 0, boxes > 1);
             /* Room for a vector behind each block comes on top. */
-            int64_t spare = 64 * (problem.conv.c + problem.conv.k + 64);
-            if (!smallest && params->sums_at > budget + spare) {
-                fail_msg("%s, %s: a box of %lld bytes", problems[p], configs[c], params->sums_at);
+            int64_t spare = 64 * (problem.conv.c + problem.conv.k + 64), copies = params->together * (params->x_bytes + params->y_bytes);
+            if (!smallest && copies > budget + params->together * spare) {
+                fail_msg("%s, %s: a box of %lld bytes", problems[p], configs[c], (long long)copies);
             }
+            assert_true(params->together >= 1 && params->together <= problem.conv.g);
+            assert_int_equal(params->together > 1, problem.conv.c / problem.conv.g < 32);
         }
     }
 }

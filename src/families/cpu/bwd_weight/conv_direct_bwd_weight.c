@@ -89,13 +89,13 @@ static bool tensors_hold_a_tile(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     kw_bwd_weight how = bwd_weight_of(c->config);
     int64_t width = weight_vector_width(c->config, &how), tile = how.tile;
-    bool x_holds = d->c / d->g >= (how.lanes_c ? width : tile), y_holds = d->k / d->g >= (how.lanes_c ? tile : width);
+    bool x_holds = d->c >= (how.lanes_c ? width : tile), y_holds = d->k >= (how.lanes_c ? tile : width);
     return (how.copy != KW_COPY_NONE || x_holds) && (how.copy == KW_COPY_BOTH || y_holds);
 }
 
 static const kw_rule fits_rules[] = {
     {"merged_row", "merge=1 needs dilation 1 in the last axis", merged_row_is_dense},
-    {"whole_tile", "where a tensor is not copied, a group must have as many of its channels as the tile", tensors_hold_a_tile},
+    {"whole_tile", "where a tensor is not copied, it must have as many channels as the tile", tensors_hold_a_tile},
     {0},
 };
 
@@ -213,21 +213,35 @@ static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) 
     return within(s, d, s->out, cache) ? cache : cache / 2;
 }
 
-/* What neighbouring boxes both read is copied twice: of filters that reach far, boxes are larger, so that it is at most a quarter of all. They
- * may leave the second level, as the vectors of a copied pixel are read by so many tiles. */
+/* What neighbouring boxes both read is copied twice: whether it is at most a quarter of all. */
+static bool overlaps_little(const shape *s, const kw_conv_dims *d, int64_t budget) {
+    int64_t box[4];
+    double boxes = 1;
+    choose_box(s, d, budget, box);
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
+        boxes *= (double)kw_ceil_div(s->out[axis], box[axis]);
+    }
+    return 4 * boxes * box_bytes(s, d, box) <= 5 * box_bytes(s, d, s->out);
+}
+
+/* Of filters that reach far, boxes are larger. They may leave the second level, as the vectors of a copied pixel are read by so many tiles. */
 static int64_t far_budget(const shape *s, const kw_conv_dims *d, int64_t budget, int64_t most) {
-    for (; budget < most; budget *= 2) {
-        int64_t box[4];
-        double boxes = 1;
-        choose_box(s, d, budget, box);
-        for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
-            boxes *= (double)kw_ceil_div(s->out[axis], box[axis]);
-        }
-        if (4 * boxes * box_bytes(s, d, box) <= 5 * box_bytes(s, d, s->out)) {
-            break;
-        }
+    while (budget < most && !overlaps_little(s, d, budget)) {
+        budget *= 2;
     }
     return kw_min(budget, most);
+}
+
+/* Lines of memory that narrow groups share are read once for all of them: so many groups as are 512 bytes of a pixel, if boxes that hold
+ * all of these overlap no more than far_budget() allows. */
+static int64_t groups_together(const kw_bwd_weight *how, const kw_config *config, const shape *s, const kw_conv_dims *d, int64_t budget) {
+    enum { TOGETHER_BYTES = 512 };
+    int64_t bytes = kw_max(d->c, d->k) / d->g * (int64_t)kw_dtype_size(config->dtype);
+    int64_t together = how->own || how->amx ? 1 : kw_max(kw_min(TOGETHER_BYTES / bytes, s->groups), 1);
+    while (together > 1 && !overlaps_little(s, d, budget / together)) {
+        together /= 2;
+    }
+    return together;
 }
 
 /* Fewer pixels would be multiplied sooner than the sums are loaded and stored. */
@@ -284,11 +298,12 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     if (!how->box_kib && how->copy != KW_COPY_NONE && !how->amx) {
         budget = far_budget(&s, d, budget, kw_max(kw_min(8 * target->l2, target->l3 / 4), budget));
     }
+    int64_t together = groups_together(how, config, &s, d, budget);
     double share = box_bytes(&s, d, s.out) / (double)parts;
     if (!how->box_kib && s.taps == 1 && !s.merge && !how->own && !how->amx) {
         choose_near_box(how, &s, d, width, target, box);
     } else {
-        choose_box(&s, d, parts > 1 && share < (double)budget ? (int64_t)share : budget, box);
+        choose_box(&s, d, parts > 1 && share < (double)budget ? (int64_t)share : budget / together, box);
     }
     *launch = (kw_launch){.stages = 1};
     kw_bwd_weight_params *params = kw_launch_params(launch, kw_bwd_weight_params);
@@ -314,12 +329,13 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     if (how->copy == KW_COPY_BOTH) {
         y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, KW_LINE);
     }
-    params->copy_y_at = x;
-    params->sums_at = x + y;
-    params->chunk = (int)KW_AMX_CHUNK(kw_ceil_div(box[KW_BOX_W], 2));
+    params->together = (short)together;
+    params->x_bytes = x;
+    params->y_bytes = y;
+    params->chunk = (short)KW_AMX_CHUNK(kw_ceil_div(box[KW_BOX_W], 2));
     params->flat = s.flat;
-    int64_t together = how->merge && !kw_problem_is_dense(problem) ? d->in[2] * (d->c / d->g) * WORD : 0; /* kw_bring_together() */
-    launch->thread_bytes = x + y + kw_round_up(tile_bytes, KW_LINE) + kw_round_up(together, KW_LINE) + KW_LINE;
+    int64_t row = how->merge && !kw_problem_is_dense(problem) ? d->in[2] * (d->c / d->g) * WORD : 0; /* kw_bring_together() */
+    launch->thread_bytes = together * (x + y) + kw_round_up(tile_bytes, KW_LINE) + kw_round_up(row, KW_LINE) + KW_LINE;
     launch->shared_bytes = boxes > 1 ? parts * tiles * tile_bytes : 0;
 
     double pixels = (double)d->n;
