@@ -23,7 +23,7 @@ enum {
     BUDGET = 500,
     TOP = 10,
     POPULATION = 20,
-    DRAWS = 50,
+    DRAWS = 120,
     IDLE_MAX = 40,
     FOUNDERS = 5,
     CLIMBERS = 5,
