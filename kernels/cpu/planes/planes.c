@@ -44,7 +44,7 @@
 /* Masks of a strip, in this order: of each of KW_LOADS loads (of KW_TWICE of both) of each vector, for one plane's share; then of each vector of
  * results KW_PLANES, for the share that a plane has of it. */
 #define KW_LOAD_MASKS ((1 + KW_TWICE) * KW_LOADS)
-#define KW_MASKS (KW_VECS * (KW_LOAD_MASKS + KW_PLANES))
+#define KW_UNIT_MASKS (KW_VECS * (KW_LOAD_MASKS + KW_PLANES))
 
 typedef struct strip {
     const char *from; /* the first row and column of the result, as a place of the source */
@@ -277,7 +277,7 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     for (int axis = 1; axis < 3; axis++)
         pad[axis] = KW_BACKWARD ? a->filter[axis] - 1 - a->pad[axis] : a->pad[axis];
     for (kw_i64 i = 0; i < strips; i++)
-        list_masks(a, masks + i * KW_MASKS, i);
+        list_masks(a, masks + i * KW_UNIT_MASKS, i);
     kw_i64 plane = SRC_PLANE(a, size), to_plane = DST_PLANE(a, to_size);
     strip s = {.row = SRC_ROW(a, size), .to_row = DST_ROW(a, to_size), .above = pad[1], .height = size[1], .rows = to_size[1]};
     for (kw_i64 unit = begin; unit < end; unit++) {
@@ -295,7 +295,7 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
             kw_i64 column = i * KW_VECS * KW_RESULTS;
             s.from = from + column * KW_STRIDE * KW_BYTES;
             s.to = DST(a) + DST_FIRST(a, unit / blocks, group, first, to_plane) + column * KW_BYTES;
-            s.masks = masks + i * KW_MASKS;
+            s.masks = masks + i * KW_UNIT_MASKS;
             sum_strip(&s);
         }
     }
