@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 JOBS=${JOBS:-$(nproc)}
 export JOBS
+# What make and cmake ask of the processor beside the compilers is a tenth of theirs; a folder that make began stays with make.
+! command -v ninja >/dev/null || export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"
 
 # configure PRESET [OPTION ...]: through ccache where there is one.
 configure() {

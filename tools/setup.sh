@@ -5,7 +5,7 @@ set -eu
 packages="gcc libc6-dev make cmake libxxhash-dev liblua5.4-dev libjansson-dev libsqlite3-dev zlib1g-dev"
 case "${1:-build}" in
 build) ;;
-test) packages="$packages g++ ccache shellcheck clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git openmpi-bin chromium fonts-dejavu-core libjs-chart.js libdnnl-dev clang-19 lld lld-19 llvm-19 python3-numpy" ;;
+test) packages="$packages g++ ccache ninja-build shellcheck clang clang-format libclang-rt-dev cppcheck libcmocka-dev pkg-config git openmpi-bin chromium fonts-dejavu-core libjs-chart.js libdnnl-dev clang-19 lld lld-19 llvm-19 python3-numpy" ;;
 bench) packages="$packages libcmocka-dev libdnnl-dev libopenblas0-serial libblis4-serial" ;;
 numbers) packages="$packages ccache python3-numpy" ;;
 memcheck) packages="$packages libcmocka-dev valgrind" ;;

@@ -13,8 +13,9 @@ local function listed(c)
     return false
 end
 
--- Every tile of fp32 forward, of which the others have some: odd and even ones, of one row and of two.
-local some = { [5] = true, [8] = true, [9] = true, [12] = true }
+-- Every tile of fp32 forward in the best instructions, of which the others have some: odd and even ones, of one row and of two.
+local some = { [7] = true, [9] = true, [12] = true }
+local few = { [7] = true, [12] = true }
 
 return {
     family = "conv.any_groups",
@@ -47,8 +48,10 @@ return {
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c)
         end,
         tests = function(c, arch)
-            local whole = c.dtype == "fp32" and c.op == "conv_fwd"
-            return c.tile_h == (c.tile_w <= 7 and 2 or 1) and (whole or some[c.tile_w] and c.dtype ~= "fp16" or c.tile_w == 7)
+            local best = c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
+            local whole = c.dtype == "fp32" and c.op == "conv_fwd" and best
+            local listed = best and c.op == "conv_fwd" and some or few
+            return c.tile_h == (c.tile_w <= 7 and 2 or 1) and (whole or listed[c.tile_w] and c.dtype ~= "fp16" or c.tile_w == 7)
         end,
     },
 }

@@ -14,8 +14,9 @@ local function listed(c)
     return false
 end
 
--- Every tile of fp32, of which the others have some.
-local some = { [3] = true, [8] = true, [9] = true, [16] = true }
+-- Every tile of fp32 in the best instructions, of which the others have some.
+local some = { [3] = true, [9] = true, [12] = true, [16] = true }
+local few = { [9] = true, [12] = true }
 
 return {
     family = "conv.any_groups_weight",
@@ -42,7 +43,10 @@ return {
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and listed(c)
         end,
         tests = function(c, arch)
-            local wanted = c.dtype == "fp32" or some[c.tile] and c.dtype == "bf16" or c.tile == 12
+            local best = c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
+            local listed = (best or c.dtype == "fp32") and some or few
+            local wide = c.dtype == "fp32" or c.dtype == "bf16"
+            local wanted = best and c.dtype == "fp32" or wide and listed[c.tile] or c.tile == 12
             return wanted and (c.merge == 0) == (c.box > 0)
         end,
     },

@@ -1,19 +1,24 @@
--- A list for each family and instruction set. The whole list is taken for one operation and type, and its beginning for the others, so that
--- every value of every axis is met once while the set stays small enough to compile in a test. Axis values stand in the order
--- given above each list.
+-- A list for each family and instruction set. The whole list is taken for one operation and type in the machine's best instructions, and its
+-- beginning for the others, whose text differs by few words: so every value of every axis is met once while the set stays small enough to
+-- compile in a test. Axis values stand in the order given above each list.
 
 -- How much of a list a config's operation and type take.
-local function share(c)
+local function share(c, arch)
     local other = c.op == "conv_bwd_data" and c.family ~= "conv.gemm_col2im" -- which has no other
-    if (c.dtype == "fp32" and not other) or c.math == "amx" then
-        return math.huge
+    local best = c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
+    if c.math == "amx" then
+        return other and 3 or math.huge
+    elseif c.dtype == "fp32" and not other then
+        return best and math.huge or 7
+    elseif c.dtype == "fp8" or c.dtype == "bf8" then
+        return best and not other and 2 or 1
     end
-    return (c.dtype == "fp32" or c.math == "dp" or c.dtype == "int8") and 4 or 2
+    return best and (c.dtype == "fp32" or not other and (c.math == "dp" or c.dtype == "int8")) and 4 or 2
 end
 
-local function picked(lists, c, values)
+local function picked(lists, c, arch, values)
     for place, wanted in ipairs(lists[c.isa]) do
-        local same = place <= share(c)
+        local same = place <= share(c, arch)
         for i, value in ipairs(values) do
             same = same and value == wanted[i]
         end
@@ -34,9 +39,9 @@ local direct = {
     },
     avx2 = {
         { 1, 6, 2, 0, "skip" }, { 2, 7, 1, 4, "pad" }, { 1, 4, 3, 0, "pad" }, { 1, 14, 1, 0, "skip" }, { 1, 5, 2, 4, "pad" },
-        { 1, 8, 1, 0, "skip" }, { 1, 9, 1, 0, "pad" }, { 1, 10, 1, 4, "pad" }, { 1, 11, 1, 0, "skip" }, { 1, 12, 1, 0, "pad" },
-        { 1, 13, 1, 0, "skip" }, { 1, 3, 3, 0, "skip" }, { 4, 1, 2, 0, "pad" }, { 2, 1, 4, 0, "skip" },
-        { 3, 2, 2, 0, "skip" }, { 5, 1, 2, 0, "skip" },
+        { 3, 2, 2, 0, "skip" }, { 4, 1, 2, 0, "pad" }, { 1, 10, 1, 4, "pad" }, { 1, 11, 1, 0, "skip" }, { 1, 12, 1, 0, "pad" },
+        { 1, 13, 1, 0, "skip" }, { 1, 3, 3, 0, "skip" }, { 1, 8, 1, 0, "skip" }, { 1, 9, 1, 0, "pad" }, { 2, 1, 4, 0, "skip" },
+        { 5, 1, 2, 0, "skip" },
     },
     avx512vl = { { 1, 5, 5, 0, "skip" }, { 1, 3, 7, 0, "skip" }, { 1, 9, 3, 0, "skip" }, { 1, 28, 1, 0, "skip" } },
 }
@@ -53,8 +58,10 @@ local rows = {
     },
     avx512vl = { { 5, 5, 0, 1 }, { 3, 7, 0, 1 } },
 }
--- tile_w or tile_m, vecs, band; of math=amx. Only products have tiles of 96 and of 6 vectors.
-local amx = { { 32, 2, 0 }, { 16, 4, 4 }, { 48, 1, 0 }, { 64, 1, 4 }, { 16, 3, 0 }, { 16, 1, 1 }, { 96, 1, 0 }, { 16, 6, 4 } }
+-- tile_w or tile_m, vecs, band, ahead; of math=amx. Only products have tiles of 96 and of 6 vectors.
+local amx = {
+    { 32, 2, 0, 1 }, { 16, 4, 4, 0 }, { 48, 1, 0, 0 }, { 64, 1, 4, 1 }, { 16, 3, 0, 1 }, { 16, 1, 1, 0 }, { 96, 1, 0, 1 }, { 16, 6, 4, 0 },
+}
 -- tile, vecs, box
 local amx_weight = { { 32, 2, 0 }, { 16, 4, 128 }, { 64, 1, 0 }, { 16, 1, 0 }, { 16, 3, 0 }, { 16, 6, 0 } }
 -- tile_w, vecs, band
@@ -127,9 +134,9 @@ local depthwise_weight = {
         { 2, 2, 3, 1, 8 },
     },
     avx2 = {
-        { 3, 3, 1, 1, 4 }, { 1, 1, 1, 1, 8 }, { 3, 3, 2, 1, 2 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 2, 4 }, { 3, 3, 1, 1, 1 }, { 1, 1, 1, 1, 14 },
+        { 3, 3, 1, 1, 4 }, { 1, 1, 1, 1, 8 }, { 3, 3, 2, 1, 2 }, { 1, 7, 1, 1, 7 }, { 1, 5, 1, 2, 4 }, { 3, 3, 1, 1, 1 }, { 7, 1, 1, 7, 1 },
         { 1, 5, 1, 1, 2 }, { 2, 5, 1, 4, 1 }, { 1, 3, 2, 7, 1 }, { 6, 1, 1, 7, 1 }, { 4, 1, 2, 7, 1 }, { 1, 4, 2, 1, 8 }, { 2, 2, 3, 1, 8 },
-        { 1, 6, 1, 1, 8 }, { 5, 1, 1, 4, 2 }, { 7, 1, 1, 7, 1 },
+        { 1, 6, 1, 1, 8 }, { 5, 1, 1, 4, 2 }, { 1, 1, 1, 1, 14 },
     },
 }
 -- taps_h, taps_w, stride, tile_h, tile_w, group_c, group_k
@@ -147,50 +154,50 @@ local merged_weight = {
 return {
     about = "a small spread for correctness: every axis value and both instruction sets",
     families = {
-        ["conv.direct"] = function(c)
+        ["conv.direct"] = function(c, arch)
             if c.math == "amx" then
-                return picked({ avx512 = amx }, c, { c.tile_w, c.vecs, c.band })
+                return picked({ avx512 = amx }, c, arch, { c.tile_w, c.vecs, c.band })
             end
-            return picked(direct, c, { c.tile_h, c.tile_w, c.vecs, c.band, c.edge })
+            return picked(direct, c, arch, { c.tile_h, c.tile_w, c.vecs, c.band, c.edge })
         end,
-        ["conv.pointwise"] = function(c)
+        ["conv.pointwise"] = function(c, arch)
             if c.math == "amx" then
-                return picked({ avx512 = amx }, c, { c.tile_m, c.vecs, c.band })
+                return picked({ avx512 = amx }, c, arch, { c.tile_m, c.vecs, c.band, c.ahead })
             end
-            return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })
+            return picked(rows, c, arch, { c.tile_m, c.vecs, c.band, c.ahead })
         end,
-        ["conv.direct_1st"] = function(c)
+        ["conv.direct_1st"] = function(c, arch)
             if c.math == "amx" then
-                return picked({ avx512 = amx }, c, { c.tile_w, c.vecs, c.band })
+                return picked({ avx512 = amx }, c, arch, { c.tile_w, c.vecs, c.band })
             end
-            return picked(first, c, { c.tile_w, c.vecs, c.band })
+            return picked(first, c, arch, { c.tile_w, c.vecs, c.band })
         end,
-        ["conv.gemm_col2im"] = function(c)
-            return picked(scatter, c, { c.tile_w, c.vecs, c.band })
+        ["conv.gemm_col2im"] = function(c, arch)
+            return picked(scatter, c, arch, { c.tile_w, c.vecs, c.band })
         end,
-        ["gemm.tiled"] = function(c)
+        ["gemm.tiled"] = function(c, arch)
             if c.math == "amx" then
-                return picked({ avx512 = amx }, c, { c.tile_m, c.vecs, c.band })
+                return picked({ avx512 = amx }, c, arch, { c.tile_m, c.vecs, c.band, c.ahead })
             end
-            return picked(rows, c, { c.tile_m, c.vecs, c.band, c.ahead })
+            return picked(rows, c, arch, { c.tile_m, c.vecs, c.band, c.ahead })
         end,
-        ["conv.depthwise"] = function(c)
-            return picked(depthwise, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.block })
+        ["conv.depthwise"] = function(c, arch)
+            return picked(depthwise, c, arch, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.block })
         end,
-        ["conv.merged"] = function(c)
-            return picked(merged, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k, c.block })
+        ["conv.merged"] = function(c, arch)
+            return picked(merged, c, arch, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k, c.block })
         end,
-        ["conv.direct_bwd_weight"] = function(c)
+        ["conv.direct_bwd_weight"] = function(c, arch)
             if c.math == "amx" then
-                return picked({ avx512 = amx_weight }, c, { c.tile, c.vecs, c.box })
+                return picked({ avx512 = amx_weight }, c, arch, { c.tile, c.vecs, c.box })
             end
-            return picked(weight, c, { c.lanes, c.tile, c.vecs, c.copy, c.merge, c.box })
+            return picked(weight, c, arch, { c.lanes, c.tile, c.vecs, c.copy, c.merge, c.box })
         end,
-        ["conv.depthwise_weight"] = function(c)
-            return picked(depthwise_weight, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
+        ["conv.depthwise_weight"] = function(c, arch)
+            return picked(depthwise_weight, c, arch, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
-        ["conv.merged_weight"] = function(c)
-            return picked(merged_weight, c, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k })
+        ["conv.merged_weight"] = function(c, arch)
+            return picked(merged_weight, c, arch, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k })
         end,
         ["conv.reference"] = true,
         ["gemm.reference"] = true,

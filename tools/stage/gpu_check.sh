@@ -81,10 +81,15 @@ mkdir -p "$out"
 archs=${ARCHS:-gfx90a gfx942 sm_90}
 for arch in $archs; do
     beside="" filter=""
+    if [ "$set_name" = tiny ] && [ -z "$budget" ]; then
+        # The texts of fp16 and bf8 are those of bf16 and fp8 but for the names of instructions and conversions: some of each family.
+        filter="(c.dtype ~= 'fp16' and c.dtype ~= 'bf8') or c.layout == 'rcr' or c.family == 'conv.igemm' and (c.ndim == 2 or c.vec_a == 1 or c.dtype == 'bf8')"
+        filter="$filter or c.family ~= 'conv.igemm' and c.op == 'conv_fwd'"
+    fi
     if [ "$arch" = gfx90a ] && [[ " $archs " = *" gfx942 "* ]] && [ -z "$budget" ]; then
         beside=gfx942
-        # What is not implicit GEMM has gfx942's texts, and fp16 and bf8 differ from bf16 and fp8 there by the names of instructions.
-        filter="c.family == 'conv.igemm' or (c.dtype ~= 'fp16' and c.dtype ~= 'bf8')"
+        # What is not implicit GEMM has gfx942's texts: one type of each family, and products of one layout.
+        filter="${filter:+($filter) and }(c.family == 'conv.igemm' or c.dtype == 'bf16' or c.layout == 'rcr')"
     fi
     folder=$out/$set_name-$arch
     mkdir -p "$folder"
