@@ -131,7 +131,7 @@ static double time_peer(problem_group *c, const subset *s) {
 }
 
 static double time_ours(problem_group *c, const subset *s, size_t k) {
-    kw_forest_query query = {s->values, s->column};
+    kw_forest_query query = {.values = s->values, .columns = s->column};
     int64_t start = kw_clock_ns();
     kw_forest_batch_score(c->pool, c->scratch[k], &query, c->scores);
     double time = (double)(kw_clock_ns() - start);

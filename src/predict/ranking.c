@@ -21,7 +21,7 @@ struct kw_ranking {
     double **columns;       /* one a feature of the forest; count values for role PAIR with a split, else NULL */
     const double **queried; /* the same, as a query takes them */
     double *scores;
-    bool *known;                     /* one a config: the model can say something of it */
+    bool *known, *asked;             /* one a config: the model can say something of it; and it fits the problem of the call */
     kw_native_features_tiles *tiles; /* one a config */
     kw_target target;                /* the last one that was asked about, and how far the model is trusted there */
     double trust;
@@ -92,7 +92,8 @@ static kw_status lay_out_columns(kw_ranking *r, const kw_forest_role *roles, kw_
     r->scores = kw_arena_array(&r->arena, r->count, sizeof *r->scores);
     r->tiles = kw_arena_array(&r->arena, r->count, sizeof *r->tiles);
     r->known = kw_arena_array(&r->arena, r->count, sizeof *r->known);
-    bool good = r->tiles && r->known && r->row && r->values && r->columns && r->queried && r->pairs && r->scores;
+    r->asked = kw_arena_array(&r->arena, r->count, sizeof *r->asked);
+    bool good = r->tiles && r->known && r->asked && r->row && r->values && r->columns && r->queried && r->pairs && r->scores;
     for (size_t i = 0; i < features && good; i++) {
         if (roles[i] == KW_FOREST_PROBLEM || !kw_forest_feature_splits(model->forest, i)) {
             continue;
@@ -158,13 +159,13 @@ static void fill_ck_row(kw_ranking *r, size_t i, const kw_native_features_proble
     kw_ck_row(r->row, r->configs[i], sight->problem, own->arch ? own : kw_ck_features_hardware_of(sight->target->arch));
 }
 
-static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight, const kw_launch *const launches[]) {
+static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight) {
     const kw_model *model = r->model;
     if (model->own) {
         kw_native_features_fill_problem(model->own, r->row, sight);
     }
     for (size_t i = 0; !model->own && i < r->count; i++) {
-        if (launches[i] && r->known[i]) { /* any of them has the problem's columns */
+        if (r->asked[i]) { /* any of them has the problem's columns */
             fill_ck_row(r, i, sight);
             break;
         }
@@ -176,19 +177,21 @@ static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight,
     }
 }
 
-/* A config that does not fit has no pair: zeros stand there, and its score is thrown away. */
+/* A config that does not fit has no pair, and the forest is not asked about it. */
 static void fill_pairs(kw_ranking *r, const kw_native_features_problem *sight, const kw_launch *const launches[],
                        const double estimates[]) {
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count && r->pair_count; i++) {
-        bool asked = launches[i] && r->known[i];
-        if (asked && model->own) {
+        if (!r->asked[i]) {
+            continue;
+        }
+        if (model->own) {
             kw_native_features_fill_tiled(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i]);
-        } else if (asked) {
+        } else {
             fill_ck_row(r, i, sight);
         }
         for (size_t j = 0; j < r->pair_count; j++) {
-            r->columns[r->pairs[j]][i] = asked ? r->row[model->column[r->pairs[j]]] : 0;
+            r->columns[r->pairs[j]][i] = r->row[model->column[r->pairs[j]]];
         }
     }
 }
@@ -198,10 +201,10 @@ typedef struct span {
     double low, high, estimate;
 } span;
 
-static span time_span(const kw_ranking *r, const kw_launch *const launches[], const double estimates[]) {
+static span time_span(const kw_ranking *r, const double estimates[]) {
     span s = {INFINITY, -INFINITY, INFINITY};
     for (size_t i = 0; i < r->count; i++) {
-        if (launches[i] && r->known[i]) {
+        if (r->asked[i]) {
             s.low = fmin(s.low, r->scores[i]);
             s.high = fmax(s.high, r->scores[i]);
             s.estimate = fmin(s.estimate, estimates[i]);
@@ -244,13 +247,16 @@ void kw_ranking_score(kw_ranking *r, const kw_problem *problem, const kw_target 
                       const double estimates[], double ns[]) {
     kw_native_features_problem sight;
     kw_native_problem_read(&sight, problem, target);
-    fill_problem(r, &sight, launches);
+    for (size_t i = 0; i < r->count; i++) {
+        r->asked[i] = launches[i] && r->known[i];
+    }
+    fill_problem(r, &sight);
     fill_pairs(r, &sight, launches, estimates);
-    kw_forest_batch_score(r->pool, r->scratch, &(kw_forest_query){r->values, r->queried}, r->scores);
-    span s = time_span(r, launches, estimates);
+    kw_forest_batch_score(r->pool, r->scratch, &(kw_forest_query){r->values, r->queried, r->asked}, r->scores);
+    span s = time_span(r, estimates);
     double trust = trust_of(r, target);
     for (size_t i = 0; i < r->count; i++) {
-        bool asked = launches[i] && r->known[i];
+        bool asked = r->asked[i];
         double time = asked ? predicted_time(r->model, r->scores[i], estimates[i], &sight, &s) : INFINITY;
         if (trust < 1 && asked && estimates[i] > 0) {
             time = estimates[i] * pow(time / estimates[i], trust);

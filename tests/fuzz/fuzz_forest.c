@@ -31,7 +31,7 @@ static void compare_scores(const kw_forest *forest, size_t features) {
     }
     kw_forest_candidates candidates = {CANDIDATES, roles, columns};
     require(!kw_forest_batch_open(&batch, forest, &candidates, NULL) && !kw_forest_scratch_open(&scratch, batch, NULL, NULL));
-    kw_forest_query query = {shared, columns};
+    kw_forest_query query = {.values = shared, .columns = columns};
     kw_forest_batch_score(batch, scratch, &query, scores);
     for (size_t k = 0; k < CANDIDATES; k++) {
         for (size_t i = 0; i < features; i++) {

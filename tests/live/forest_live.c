@@ -88,7 +88,7 @@ static size_t compare_pool(block *b, const kw_forest *forest, const char *instru
     kw_forest_batch *batch = NULL;
     kw_forest_scratch *scratch = NULL;
     kw_forest_candidates candidates = {BLOCK, b->roles, b->column};
-    kw_forest_query query = {b->rows, b->column};
+    kw_forest_query query = {.values = b->rows, .columns = b->column};
     kw_status status = kw_forest_batch_open(&batch, forest, &candidates, NULL);
     status = status ? status : kw_forest_scratch_open(&scratch, batch, instructions, NULL);
     if (!status) {

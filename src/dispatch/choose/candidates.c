@@ -5,17 +5,15 @@
 #include "predict/predict.h"
 #include "problem/wants.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- gathering ---------------------------------------------------------------------------------------------------------- */
 
 /* The registry's generated kernels of the problem's operation and type, in its order, as the selector is asked about them. */
 typedef struct served_kernels {
-    char *memory;        /* everything below points into it */
+    kw_arena *arena;     /* everything below lies there */
     kw_config *specials; /* of a problem that is not plain or has its channels first; NULL: configs point into the catalog */
     const kw_config **configs;
-    kw_launch *launches;
     const kw_launch **fitting; /* NULL: it does not fit */
     double *estimates, *expected;
     size_t count;
@@ -27,46 +25,50 @@ static bool serves_request(const kw_request *request, const kw_config *config) {
 
 static kw_status list_served_kernels(served_kernels *l, const kw_request *request, kw_error *err) {
     const kw_catalog *catalog = &request->registry->catalog;
-    size_t most = 1;
-    for (size_t i = 0; i < catalog->count; i++) {
-        most += serves_request(request, &catalog->configs[i]);
+    const kw_config **configs = kw_arena_array(l->arena, catalog->count + 1, sizeof *configs);
+    for (size_t i = 0; i < catalog->count && configs; i++) {
+        if (serves_request(request, &catalog->configs[i])) {
+            configs[l->count++] = &catalog->configs[i];
+        }
     }
     bool plain = kw_problem_is_plain(&request->problem);
-    l->memory = calloc(most, sizeof *l->launches + sizeof *l->estimates + sizeof *l->expected + sizeof *l->configs + sizeof *l->fitting +
-                                 (plain ? 0 : sizeof *l->specials));
-    if (!l->memory) {
+    l->configs = configs;
+    l->fitting = kw_arena_array(l->arena, l->count, sizeof *l->fitting);
+    l->estimates = kw_arena_array(l->arena, l->count, sizeof *l->estimates);
+    l->expected = kw_arena_array(l->arena, l->count, sizeof *l->expected);
+    l->specials = plain ? NULL : kw_arena_array(l->arena, l->count, sizeof *l->specials);
+    if (!configs || !l->fitting || !l->estimates || !l->expected || (!plain && !l->specials)) {
         return kw_fail_memory(err, "a list of candidates");
     }
-    l->launches = (kw_launch *)(void *)l->memory;
-    l->estimates = (double *)(void *)(l->launches + most);
-    l->expected = l->estimates + most;
-    l->configs = (const kw_config **)(void *)(l->expected + most);
-    l->fitting = (const kw_launch **)(void *)(l->configs + most);
-    l->specials = plain ? NULL : (kw_config *)(void *)(l->fitting + most);
-    for (size_t i = 0; i < catalog->count; i++) {
-        if (serves_request(request, &catalog->configs[i])) {
-            l->configs[l->count] = l->specials ? &l->specials[l->count] : &catalog->configs[i];
-            if (l->specials) {
-                l->specials[l->count] = catalog->configs[i];
-            }
-            l->count++;
-        }
+    for (size_t i = 0; i < l->count && !plain; i++) {
+        l->specials[i] = *configs[i];
+        configs[i] = &l->specials[i];
     }
     return KW_OK;
 }
 
-static void estimate_served_kernels(served_kernels *l, const kw_request *request) {
+static bool kernel_fits(const served_kernels *l, size_t i, const kw_request *request) {
+    const kw_target *target = request->context->target;
+    return !(l->specials ? kw_config_serves(&l->specials[i], l->configs[i], &request->problem, target, NULL)
+                         : kw_config_fits(l->configs[i], &request->problem, target, NULL));
+}
+
+/* A launch is large, and most kernels do not fit: only those that do have one. */
+static kw_status estimate_served_kernels(served_kernels *l, const kw_request *request, kw_error *err) {
     const kw_target *target = request->context->target;
     for (size_t i = 0; i < l->count; i++) {
-        const kw_config *config = l->configs[i];
-        kw_config *special = l->specials ? &l->specials[i] : NULL;
-        if (!(special ? kw_config_serves(special, config, &request->problem, target, NULL)
-                      : kw_config_fits(config, &request->problem, target, NULL))) {
-            kw_config_launch(config, &request->problem, target, &l->launches[i]);
-            l->fitting[i] = &l->launches[i];
-            l->estimates[i] = kw_predict_ns(config, &request->problem, target, &l->launches[i]);
+        if (!kernel_fits(l, i, request)) {
+            continue;
         }
+        kw_launch *launch = kw_arena_alloc(l->arena, sizeof *launch);
+        if (!launch) {
+            return kw_fail_memory(err, "a list of candidates");
+        }
+        kw_config_launch(l->configs[i], &request->problem, target, launch);
+        l->fitting[i] = launch;
+        l->estimates[i] = kw_predict_ns(l->configs[i], &request->problem, target, launch);
     }
+    return KW_OK;
 }
 
 static void ask_model(kw_candidates *candidates, served_kernels *l, const kw_request *request) {
@@ -84,15 +86,15 @@ static void ask_model(kw_candidates *candidates, served_kernels *l, const kw_req
 }
 
 kw_status kw_candidates_gather(kw_candidates *candidates, const kw_request *request, kw_error *err) {
-    served_kernels l = {0};
     *candidates = (kw_candidates){0};
+    served_kernels l = {.arena = &candidates->arena};
     kw_status status = list_served_kernels(&l, request, err);
+    status = status ? status : estimate_served_kernels(&l, request, err);
     if (!status) {
-        candidates->list = calloc(l.count + 1, sizeof *candidates->list);
+        candidates->list = kw_arena_array(l.arena, l.count + 1, sizeof *candidates->list);
         status = candidates->list ? KW_OK : kw_fail_memory(err, "a list of candidates");
     }
     if (!status) {
-        estimate_served_kernels(&l, request);
         ask_model(candidates, &l, request);
         status = candidates->prediction.notes.failed ? kw_fail_memory(err, "what a model says") : KW_OK;
     }
@@ -113,13 +115,11 @@ kw_status kw_candidates_gather(kw_candidates *candidates, const kw_request *requ
     if (!status) {
         kw_candidates_sort(candidates->list, candidates->count);
     }
-    candidates->memory = l.memory;
     return status;
 }
 
 void kw_candidates_drop(kw_candidates *candidates) {
-    free(candidates->list);
-    free(candidates->memory);
+    kw_arena_drop(&candidates->arena);
     kw_text_drop(&candidates->prediction.notes);
     *candidates = (kw_candidates){0};
 }

@@ -3,13 +3,14 @@
 #ifndef KW_DISPATCH_CHOOSE_CANDIDATES_H
 #define KW_DISPATCH_CHOOSE_CANDIDATES_H
 
+#include "base/container/arena.h"
 #include "dispatch/choose/request.h"
 #include "predict/shortlist.h"
 
 typedef struct kw_candidates {
     kw_candidate *list; /* least expected time first; equal ones by estimate, then in the registry's order */
     size_t count;
-    char *memory;                      /* of the launches */
+    kw_arena arena;                    /* of the list, the launches and such configs as are made for the problem */
     size_t over_limit;                 /* that fit but need more workspace than allowed; they are not in the list */
     kw_selector_prediction prediction; /* whose times they are */
 } kw_candidates;

@@ -81,9 +81,10 @@ const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch);
 typedef struct kw_forest_query {
     const double *values;         /* one a feature: read for role PROBLEM */
     const double *const *columns; /* one a feature: count values for role PAIR; not read where the forest has no split */
+    const bool *asked;            /* NULL: all candidates. The others cost nothing: no tree is walked for them, their values are not read */
 } kw_forest_query;
 
-/* Scores of the batch's candidates, in their order. The scratch must have been opened for this batch. */
+/* Scores of the batch's candidates, in their order; of one that is not asked about any number. The scratch must have been opened for this batch. */
 void kw_forest_batch_score(const kw_forest_batch *batch, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores);
 
 #endif

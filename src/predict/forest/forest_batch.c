@@ -70,12 +70,23 @@ static void *lay_array(char *base, size_t *used, size_t count, size_t size) {
 /* The binder's working memory for columns of this role. */
 static void lay_binder(kw_forest_binning *b, const kw_forest_role *roles, kw_forest_role role, char *base, size_t *used) {
     size_t bins = kw_forest_max_bins(b->forest, roles, role), classes = bins < b->count ? bins : b->count;
+    b->asked = lay_array(base, used, b->count, sizeof *b->asked);
     b->bins = lay_array(base, used, b->count, sizeof *b->bins);
     b->classes = lay_array(base, used, bins, sizeof *b->classes);
     b->occupied = lay_array(base, used, bins + 1, sizeof *b->occupied);
     b->memo = lay_array(base, used, 1, sizeof *b->memo);
     b->buckets = lay_array(base, used, classes * b->words, sizeof *b->buckets);
     b->rows = lay_array(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
+}
+
+/* asked is NULL for all candidates. */
+static void ask_about(kw_forest_binning *b, const bool *asked) {
+    b->asked_count = 0;
+    for (size_t i = 0; i < b->count; i++) {
+        if (!asked || asked[i]) {
+            b->asked[b->asked_count++] = (uint32_t)i;
+        }
+    }
 }
 
 static kw_status bind_kernel_columns(kw_forest_batch *batch, const kw_forest_candidates *candidates, kw_error *err) {
@@ -88,6 +99,7 @@ static kw_status bind_kernel_columns(kw_forest_batch *batch, const kw_forest_can
         return kw_fail_memory(err, "a batch of candidates");
     }
     lay_binder(&b, batch->roles, KW_FOREST_KERNEL, memory + (64 - (uintptr_t)memory % 64) % 64, &used);
+    ask_about(&b, NULL);
     for (size_t i = 0; i < batch->forest->features; i++) {
         if (batch->roles[i] == KW_FOREST_KERNEL && batch->forest->columns[i].splits) {
             kw_forest_bin_column(&b, i, candidates->columns[i]);
@@ -199,9 +211,6 @@ kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch 
         return kw_fail_memory(err, "scoring a batch of candidates");
     }
     lay_scratch(s, batch, s->memory + (64 - (uintptr_t)s->memory % 64) % 64);
-    for (size_t i = 0; i < batch->count; i++) {
-        s->all[i / 64] |= (uint64_t)1 << i % 64;
-    }
     if (batch->row_count) {
         memcpy(s->binder.rows, batch->rows, batch->row_count * batch->words * sizeof *batch->rows);
     }
@@ -231,15 +240,24 @@ const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch) {
 
 void kw_forest_batch_score(const kw_forest_batch *batch, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
     const kw_forest *forest = batch->forest;
-    scratch->binder.row_count = batch->row_count;
+    kw_forest_binning *binder = &scratch->binder;
+    ask_about(binder, query->asked);
+    if (!binder->asked_count) {
+        return;
+    }
+    memset(scratch->all, 0, batch->words * sizeof *scratch->all);
+    for (size_t j = 0; j < binder->asked_count; j++) {
+        scratch->all[binder->asked[j] / 64] |= (uint64_t)1 << binder->asked[j] % 64;
+    }
+    binder->row_count = batch->row_count;
     for (size_t i = 0; i < forest->features; i++) {
         if (!forest->columns[i].splits) {
             continue;
         }
         if (batch->roles[i] == KW_FOREST_PROBLEM) {
-            kw_forest_bin_value(forest, i, query->values[i], scratch->binder.answers);
+            kw_forest_bin_value(forest, i, query->values[i], binder->answers);
         } else if (batch->roles[i] == KW_FOREST_PAIR) {
-            kw_forest_bin_column(&scratch->binder, i, query->columns[i]);
+            kw_forest_bin_column(binder, i, query->columns[i]);
         }
     }
     scratch->kernel->score(&scratch->job);

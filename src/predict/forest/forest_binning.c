@@ -126,18 +126,18 @@ static bin_range bin_values(kw_forest_binning *b, const kw_forest_column *column
     memset(memo->bits, 0, sizeof memo->bits);
     memo->bits[0] = 1; /* 0 belongs here and 1 does not, so no place holds a value before one is put there */
     memset(b->classes, 0, bins_in(column) * sizeof *b->classes);
-    for (size_t i = 0, count = b->count; i < count; i++) {
-        memcpy(&bits, values + i, sizeof bits);
-        if (bits != last || !i) {
+    for (size_t j = 0, count = b->asked_count; j < count; j++) {
+        memcpy(&bits, values + b->asked[j], sizeof bits);
+        if (bits != last || !j) {
             size_t place = bits * 0x9e3779b97f4a7c15u >> (64 - KW_FOREST_MEMO_BITS);
             if (memo->bits[place] != bits) {
                 memo->bits[place] = bits;
-                memo->bin[place] = new_bin(b, column, values[i], &range);
+                memo->bin[place] = new_bin(b, column, values[b->asked[j]], &range);
             }
             last = bits;
             bin = memo->bin[place];
         }
-        bins[i] = bin;
+        bins[j] = bin;
     }
     return range;
 }
@@ -154,24 +154,11 @@ static size_t number_classes(kw_forest_binning *b, bin_range range) {
     return count;
 }
 
-/* Eight candidates at a time where they are of one bin, as neighbours often are. */
 static void fill_buckets(kw_forest_binning *b, size_t classes) {
-    size_t i = 0;
     memset(b->buckets, 0, classes * b->words * sizeof *b->buckets);
-    for (; i + 8 <= b->count; i += 8) {
-        const uint16_t *bins = b->bins + i;
-        uint64_t four[2], same = bins[0] * (uint64_t)0x0001000100010001;
-        memcpy(four, bins, sizeof four);
-        if (((four[0] ^ same) | (four[1] ^ same)) == 0) {
-            b->buckets[b->classes[bins[0]] * b->words + i / 64] |= (uint64_t)255 << i % 64;
-            continue;
-        }
-        for (size_t k = 0; k < 8; k++) {
-            b->buckets[b->classes[bins[k]] * b->words + i / 64] |= (uint64_t)1 << (i + k) % 64;
-        }
-    }
-    for (; i < b->count; i++) {
-        b->buckets[b->classes[b->bins[i]] * b->words + i / 64] |= (uint64_t)1 << i % 64;
+    for (size_t j = 0; j < b->asked_count; j++) {
+        size_t i = b->asked[j];
+        b->buckets[b->classes[b->bins[j]] * b->words + i / 64] |= (uint64_t)1 << i % 64;
     }
 }
 

@@ -16,11 +16,13 @@ typedef struct kw_forest_memo {
 typedef struct kw_forest_binning {
     const kw_forest *forest;
     size_t count, words;
+    uint32_t *asked; /* the candidates that count, asked_count of them in ascending order; values of the others are not read */
+    size_t asked_count;
     uint32_t *answers;  /* one a condition of the forest */
     uint64_t *rows;     /* room for row_base rows and one for each condition on the features that will be bound */
     size_t row_count;   /* rows in use */
     size_t row_base;    /* those of the batch come first and stay */
-    uint16_t *bins;     /* one a candidate */
+    uint16_t *bins;     /* one a candidate that is asked about */
     uint16_t *classes;  /* for each bin its class: kw_forest_max_bins of them */
     uint16_t *occupied; /* for each class its bin: as many */
     uint64_t *buckets;  /* for each class its candidates: a row each */
@@ -34,7 +36,7 @@ size_t kw_forest_conditions_of(const kw_forest *forest, const kw_forest_role *ro
 
 /* Answers for one value that all candidates share. */
 void kw_forest_bin_value(const kw_forest *forest, size_t feature, double value, uint32_t *answers);
-/* Answers and rows for one value a candidate. */
+/* Answers and rows for one value a candidate; at least one is asked about. */
 void kw_forest_bin_column(kw_forest_binning *binder, size_t feature, const double *values);
 
 #endif

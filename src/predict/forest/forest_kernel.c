@@ -288,6 +288,9 @@ static void add_trees(double *scores, uint8_t numbers[][GROUP], const double *va
 
 static void add_batch(kw_forest_job *job, const size_t *plane_counts) {
     for (size_t w = 0; w < job->used_words; w++) {
+        if (!job->all[w]) {
+            continue;
+        }
         _Alignas(64) uint8_t numbers[KW_FOREST_BATCH][GROUP];
         for (size_t t = 0; t < KW_FOREST_BATCH; t++) {
             spread_planes(numbers[t], job->planes + t * KW_FOREST_PLANES * job->words, plane_counts[t], job->words, w);

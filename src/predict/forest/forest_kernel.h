@@ -24,7 +24,7 @@ typedef struct kw_forest_job {
     size_t used_words;       /* those that hold candidates */
     const uint32_t *answers; /* one a condition */
     const uint64_t *rows;
-    const uint64_t *all;              /* the row of all candidates */
+    const uint64_t *all;              /* the row of the candidates that are asked about, at least one */
     uint64_t *slots[KW_FOREST_SLOTS]; /* a row each */
     uint64_t *planes;                 /* KW_FOREST_PLANES rows for each tree of a batch: bit p of each candidate's leaf number */
     double *values;                   /* for each tree of a batch table_size values: of the leaves reached, by number */

@@ -20,7 +20,7 @@ static kw_status use_forest(const char *path, long n) {
     status = status ? status : kw_forest_scratch_open(&scratch, batch, NULL, &err);
     memory_granted = -1;
     if (!status) {
-        kw_forest_batch_score(batch, scratch, &(kw_forest_query){values, columns}, scores);
+        kw_forest_batch_score(batch, scratch, &(kw_forest_query){.values = values, .columns = columns}, scores);
     }
     assert_int_equal(status, err.status);
     assert_true(forest || !batch);

@@ -278,7 +278,7 @@ static void the_largest_category_is_told_from_unknown_ones(void **state) {
     const kw_forest_role roles[] = {KW_FOREST_PROBLEM, KW_FOREST_PAIR};
     assert_int_equal(kw_forest_batch_open(&batch, forest, &(kw_forest_candidates){COUNT, roles, columns}, &err), KW_OK);
     assert_int_equal(kw_forest_scratch_open(&scratch, batch, NULL, &err), KW_OK);
-    kw_forest_batch_score(batch, scratch, &(kw_forest_query){problem, columns}, scores);
+    kw_forest_batch_score(batch, scratch, &(kw_forest_query){.values = problem, .columns = columns}, scores);
     for (size_t i = 0; i < COUNT; i++) {
         double row[] = {0, kinds[i]}, score = 0;
         kw_forest_score(forest, row, 1, &score);
@@ -308,7 +308,7 @@ static double score_in_batch(const kw_forest *forest, const double row[2], kw_fo
     double score = 0;
     assert_ok(kw_forest_batch_open(&batch, forest, &(kw_forest_candidates){1, roles, columns}, &err), &err);
     assert_ok(kw_forest_scratch_open(&scratch, batch, "baseline", &err), &err);
-    kw_forest_batch_score(batch, scratch, &(kw_forest_query){row, columns}, &score);
+    kw_forest_batch_score(batch, scratch, &(kw_forest_query){.values = row, .columns = columns}, &score);
     kw_forest_scratch_close(&scratch);
     kw_forest_batch_close(&batch);
     return score;

@@ -71,12 +71,31 @@ static void drop_batch(batch_case *p) {
     free(p->wanted);
 }
 
+/* Asked about some, or about none, it says of those what it says of all. */
+static void check_asked(batch_case *p, const kw_forest_batch *batch, kw_forest_scratch *scratch, const char *name) {
+    bool *asked = calloc(p->count, sizeof *asked);
+    for (size_t step = 1; step <= 70; step += 23) {
+        for (size_t k = 0; k < p->count; k++) {
+            asked[k] = k % step == step / 2;
+        }
+        kw_forest_query query = {.values = p->source->row + p->first * p->source->features, .columns = p->column, .asked = asked};
+        memset(p->scores, 0xff, p->count * sizeof *p->scores);
+        kw_forest_batch_score(batch, scratch, &query, p->scores);
+        for (size_t k = 0; k < p->count; k++) {
+            if (asked[k] && !same_double(p->scores[k], p->wanted[k])) {
+                fail_msg("%s, candidate %zu of %zu, every %zu. asked: %a is not %a", name, k, p->count, step, p->scores[k], p->wanted[k]);
+            }
+        }
+    }
+    free(asked);
+}
+
 static void check_batch(batch_case *p, const char *instructions, const char *name) {
     kw_error err = {0};
     kw_forest_batch *batch = NULL;
     kw_forest_scratch *scratch = NULL;
     kw_forest_candidates candidates = {p->count, p->roles, p->column};
-    kw_forest_query query = {p->source->row + p->first * p->source->features, p->column};
+    kw_forest_query query = {.values = p->source->row + p->first * p->source->features, .columns = p->column};
     assert_int_equal(kw_forest_batch_open(&batch, p->source->forest, &candidates, &err), KW_OK);
     kw_status status = kw_forest_scratch_open(&scratch, batch, instructions, &err);
     if (status == KW_ENVIRONMENT) {
@@ -95,6 +114,7 @@ static void check_batch(batch_case *p, const char *instructions, const char *nam
             }
         }
     }
+    check_asked(p, batch, scratch, name);
     kw_forest_scratch_close(&scratch);
     kw_forest_batch_close(&batch);
 }
@@ -158,7 +178,7 @@ static void *score_often(void *argument) {
     worker *w = argument;
     kw_forest_scratch *scratch = NULL;
     double *scores = calloc(w->p->count, sizeof *scores);
-    kw_forest_query query = {w->p->source->row + w->p->first * w->p->source->features, w->p->column};
+    kw_forest_query query = {.values = w->p->source->row + w->p->first * w->p->source->features, .columns = w->p->column};
     w->wrong = !scores || kw_forest_scratch_open(&scratch, w->batch, NULL, NULL);
     for (size_t i = 0; i < 100 && !w->wrong; i++) {
         kw_forest_batch_score(w->batch, scratch, &query, scores);
