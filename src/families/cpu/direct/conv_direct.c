@@ -402,13 +402,28 @@ static weight_slice slice_weights(const kw_tile_work *work, const kw_direct *dir
     return whole <= 1 || (fits && of_chunks.count <= of_runs.count) ? of_chunks : of_runs;
 }
 
+/* Instructions for a vector of a copy that holds each lane's own bytes (kw_own_copy() of kernels/cpu/lib/own_lanes.h): one permutation where all
+ * lanes' groups lie within a load, shuffles of a few pieces, or a value spread and masked for each group, by a loop where these are many. */
+static double own_copy_instructions(const kw_tile_work *work, int64_t groups, int64_t src) {
+    enum { PERMUTED = 2, A_PIECE = 2, A_GROUP = 2, A_TURN = 4, LISTED_MOST = 4, PIECES_MOST = 4, PIECE = 16 };
+    int64_t pair = work->pair, reach = (groups - 1) * src, pieces = kw_ceil_div(reach + pair, PIECE);
+    if (src % pair == 0 && reach < pair * work->block) {
+        return PERMUTED;
+    }
+    if (pair > 1 && pieces <= kw_min(PIECES_MOST, groups)) {
+        return A_PIECE * (double)pieces;
+    }
+    return (groups <= LISTED_MOST ? A_GROUP : A_TURN) * (double)groups;
+}
+
 void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
                       kw_launch *launch) {
+    enum { A_RUN = 4, A_RESULT = 5 }; /* instructions of a tile of bytes besides its products: for a run of taps, for a vector of results */
     const kw_conv_dims *d = &problem->conv;
     const kw_tile *tile = &direct->tile;
     kw_tile_work work = kw_tile_work_of(config, tile);
     bool forward = problem->op == KW_CONV_FWD;
-    int64_t src = (forward ? d->c : d->k) / d->g, dst = (forward ? d->k : d->c) / d->g, shares = d->g;
+    int64_t src = (forward ? d->c : d->k) / d->g, dst = (forward ? d->k : d->c) / d->g, shares = d->g, results = dst;
     if (tile->own) {
         shares = kw_ceil_div(d->g * dst, work.block);
         dst = work.block;
@@ -463,6 +478,13 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     }
     double copies = (double)(units / (c.height.walks * c.width.walks) * kw_tile_sharers(units, parts, target->units));
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + (c.in_place ? 0 : 2.0 * copies * (double)copy_bytes(&c, tile));
+    if (problem->dtype == KW_INT8 &&
+        !work.amx) { /* four elements are one step, so that products are few beside what else a tile and its copy take */
+        double tiles = (double)(d->n * groups * blocks) * tap_pixels / pixels, taps = (double)(d->filter[0] * d->filter[1] * d->filter[2]);
+        launch->multiply_adds += tiles * (A_RUN * (double)runs + A_RESULT * pixels * tile->vecs) / taps;
+        double own = tile->own ? own_copy_instructions(&work, kw_min(d->g, kw_ceil_div(work.block - 1, results) + 1), src) : 0;
+        launch->multiply_adds += own * copies * (double)copy_bytes(&c, tile) / (double)KW_TILE_STEP_BYTES(work.block);
+    }
 }
 
 void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *text) {
