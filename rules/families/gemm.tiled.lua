@@ -19,9 +19,7 @@ return {
         (include "tables/isa").narrow_tiles(function(c)
             return c.tile_m
         end),
-        { "narrow vectors ask for the next rows ahead", function(c)
-            return c.isa ~= "avx512vl" or c.ahead == 1
-        end },
+        (include "tables/isa").narrow_ahead,
         { "fewer than 4 sums in flight leave the multiply-add units idle", function(c, arch)
             return c.tile_m * c.vecs >= 4
         end },

@@ -47,6 +47,13 @@ return {
             end,
         }
     end,
+    -- Of families with the axis ahead: one choice is enough for tiles this rare.
+    narrow_ahead = {
+        "narrow vectors ask for the next rows ahead",
+        function(c)
+            return c.isa ~= "avx512vl" or c.ahead == 1
+        end,
+    },
     -- Not every CPU with the dot products of AVX-512 has them in 256 bits as well.
     widest = {
         "dot products are taken in the machine's widest vectors",
