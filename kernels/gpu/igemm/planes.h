@@ -49,24 +49,31 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 }
 
 #if KW_WEIGHT
-KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int second) {
-    (void)work, (void)second;
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int both) {
+    (void)work, (void)both;
     kw_tensor_load3(to, &a->map[KW_A], bar, f->k, f->group * (int)a->k + f->row, f->image);
     kw_tensor_load3(to + KW_STAGE_BYTES_A, &a->map[KW_B], bar, f->k, f->group * (int)a->c + f->col, f->image);
     f->k += KW_TILE_K;
     if (f->k >= f->pixels) f->k = 0, f->image++;
 }
 #else
-KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int second) {
-    int line = f->group * (int)(KW_DATA ? a->k : a->c) + f->k;
-    (void)work, (void)second;
+/* Weights of the step. */
+KW_DEVICE void kw_feed_bring_first(const kw_feed *f, const kw_gpu_args *a, int line, char *to, char *bar) {
 #if KW_DATA
     KW_UNROLL
     for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS)
         kw_tensor_load3(to + i * 128, &a->map[KW_A], bar, f->row + i, 0, line);
 #else
+    (void)line;
     kw_tensor_load3(to, &a->map[KW_A], bar, f->k, f->group * (int)a->k + f->row, 0);
 #endif
+}
+
+/* both: they are not there from the tile before. */
+KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *work, char *to, char *bar, int both) {
+    int line = f->group * (int)(KW_DATA ? a->k : a->c) + f->k;
+    (void)work;
+    if (both) kw_feed_bring_first(f, a, line, to, bar);
     KW_UNROLL
     for (int i = 0; i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
         kw_tensor_load3(to + KW_STAGE_BYTES_A + i * 128, &a->map[KW_B], bar, f->col + i, line, f->image);

@@ -12,7 +12,7 @@
     kw_i64 elements;             /* of the result tensor; with a tail, those of the tail */                                                \
     kw_i64 to_workspace; /* 0: each unit stores its result; else sums of units from to_workspace - 1 on, the tail, go to the       \
                                   * workspace, and a later stage stores them */       \
-    kw_i64 places;       /* above 0: tiles of a column follow each other, and their operand stays in so many stages */
+    kw_i64 places;       /* above 0: tiles of a column (KW_PLANES: a row) follow each other, and their operand stays in so many stages */
 
 typedef struct kw_work_params {
     KW_WORK_PARAMS

@@ -19,7 +19,7 @@
  *   kw_feed                            where the next step of a tile lies
  *   kw_feed_steps(args, &work)         steps of a tile
  *   kw_feed_start(&feed, args, &work)  at a tile and its first step
- *   kw_feed_bring(&feed, args, &work, to, bar, second) copies of both operands, or of the first alone; goes on to the next step
+ *   kw_feed_bring(&feed, args, &work, to, bar, both) copies of both operands, or of the one that does not stay; goes on to the next step
  *   kw_operand(args, which)            an operand
  *   kw_result_put(args, &work, piece, row, col)       a piece of the result, at a row and column of the tile, from shared memory
  *   kw_result_row(args, &work, row, &ok)              where a row of the tile begins in the result
@@ -48,10 +48,12 @@ KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage
 
 /* --- from tile to tile --- */
 
-/* Where few steps make a tile, as in 1x1 layers, the second operand would be half or more of what all tiles draw from the second-level cache, and
- * always the same: a.params.places says that it stays. Then blocks go down a column of tiles, step s of each tile has the places s, s + steps, ...,
- * and after the first round copies bring the first operand alone. */
-#define KW_KEEPS (KW_OP != KW_OP_CONV_BWD_WEIGHT && KW_TEAM == 1 && KW_PAIR == 1 && !KW_STATIONARY && !KW_ROW_GROUPS && !KW_PLANES)
+/* Where few steps make a tile, as in 1x1 layers, the operand that many tiles share would be half or more of what all tiles draw from the second-level cache,
+ * and always the same: a.params.places says that it stays. That is the second operand, and blocks go down a column of tiles; of channels-first images
+ * (KW_PLANES) the first, the weights, and blocks go along a row of tiles, image after image. Step s of each tile has the places s, s + steps, ...,
+ * and after the first round copies bring the other operand alone. */
+#define KW_KEEPS (KW_OP != KW_OP_CONV_BWD_WEIGHT && KW_TEAM == 1 && KW_PAIR == 1 && !KW_STATIONARY && !KW_ROW_GROUPS)
+#define KW_KEEPS_FIRST (KW_KEEPS && KW_PLANES)
 KW_DEVICE int kw_places(const kw_gpu_args *a) { return KW_KEEPS && a->params.places ? (int)a->params.places : KW_STAGES; }
 
 /* Bands of tile rows, column by column in a band, so that blocks that run at the same time share few rows and few columns. A division takes
@@ -122,9 +124,16 @@ KW_DEVICE int kw_work_start(kw_work *work, const kw_gpu_args *a, const char *lds
     int all = rows * cols;
 #if KW_KEEPS
     if (a->params.places) {
+#if KW_KEEPS_FIRST
+        int over = at / rows;
+        work->batch = over / cols;
+        work->row = (at - over * rows) * KW_TILE_M;
+        work->col = (over - work->batch * cols) * KW_TILE_N;
+#else
         int over = cols == 1 ? at : at / cols;
         work->row = over * KW_TILE_M;
         work->col = (at - over * cols) * KW_TILE_N;
+#endif
 #if KW_FACTS_BYTES
         work->facts = lds + KW_FACTS_AT;
         kw_work_phase(a, work);
@@ -193,7 +202,8 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
     kw_ring at = {0, 0};
     int places = kw_places(a),
         fresh = KW_KEEPS && a->params.places ? places : 0; /* fresh: steps to come that bring both operands; 0: all do */
-    int second = 1;
+    int both = 1;
+    const int bytes_a = KW_STAGE_BYTES_A, bytes_b = KW_TILE_BYTES(KW_HELD_N);
     for (int unit = (int)kw_block(); kw_work_start(&work, a, lds, unit); unit += (int)kw_blocks()) {
         kw_feed_start(&feed, a, &work);
 #if KW_STATIONARY
@@ -202,12 +212,12 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
         for (int step = work.first; step < work.end; step++) {
             char *full = kw_full_at(lds, at.stage);
             kw_mbar_wait(kw_empty_at(lds, at.stage), at.parity ^ 1);
-            kw_mbar_expect(full, KW_STAGE_BYTES_A + (second ? KW_TILE_BYTES(KW_HELD_N) : 0));
-            kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, full, second);
+            kw_mbar_expect(full, both ? bytes_a + bytes_b : KW_KEEPS_FIRST ? bytes_b : bytes_a);
+            kw_feed_bring(&feed, a, &work, lds + at.stage * KW_STAGE_BYTES, full, both);
             kw_ring_next(&at, 1, places);
-            if (fresh && --fresh == 0) second = 0;
+            if (fresh && --fresh == 0) both = 0;
         }
-        if (KW_STATIONARY) second = 0;
+        if (KW_STATIONARY) both = 0;
     }
 }
 #endif

@@ -215,7 +215,7 @@ typedef struct kw_mma_grid {
     int64_t steps;                         /* of a tile, the most that one has */
     int64_t elements;                      /* of the result */
     int64_t row;                           /* elements of a row of it, where rows of tiles are such rows in their order; else 0 */
-    bool uneven;                           /* tiles have other steps than others */
+    bool uneven;                           /* tiles have other steps than others, or other operands (groups of planes) */
     double drawn;                          /* bytes of a step, where its operands are not brought whole; else 0 */
     double multiplied;                     /* share of the steps' depths, where some are left out; else 0 */
 } kw_mma_grid;

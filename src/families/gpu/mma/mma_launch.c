@@ -98,21 +98,22 @@ static division division_of(const kw_mma *mma, const kw_mma_grid *grid, int64_t 
     return division_behind(mma, grid, 0, kw_ceil_div(grid->steps, kw_ceil_div(grid->steps, splits)));
 }
 
-/* Whether a tile's second operand stays in a block's stages, and in how many: where blocks have several tiles of one column each, in hardly
- * more rounds than before, and the steps of a tile fit. blocks: becomes as many as columns have alike. */
+/* Whether the operand that all tiles of a column share, of channels-first images all of a row, stays in a block's stages, and in how many: where
+ * blocks have several such tiles each, in hardly more rounds than before, and the steps of a tile fit. blocks: becomes as many as columns or rows have
+ * alike. */
 static int64_t places_kept(const kw_mma *mma, const kw_mma_grid *grid, int64_t *blocks) {
-    bool able = kw_mma_overlaps(mma) && mma->persistent && kw_mma_pair(mma) == 1 && !kw_mma_is_stationary(mma) &&
-                mma->op != KW_CONV_BWD_WEIGHT && !kw_mma_planes(mma) && !mma->row_groups;
-    if (!able || grid->batches != 1 || grid->uneven || grid->steps < 1 || grid->steps > mma->stages || *blocks < grid->tile_cols) {
+    bool planes = kw_mma_planes(mma), able = kw_mma_overlaps(mma) && mma->persistent && kw_mma_pair(mma) == 1 &&
+                                             !kw_mma_is_stationary(mma) && mma->op != KW_CONV_BWD_WEIGHT && !mma->row_groups;
+    int64_t lines = planes ? grid->tile_rows : grid->tile_cols, tiles = grid->tile_rows * grid->tile_cols * grid->batches;
+    if (!able || (!planes && grid->batches != 1) || grid->uneven || grid->steps < 1 || grid->steps > mma->stages || *blocks < lines) {
         return 0;
     }
     enum { MORE = 32 }; /* one round in so many */
-    int64_t each = *blocks / grid->tile_cols, rounds = kw_ceil_div(grid->tile_rows, each);
-    int64_t before = kw_ceil_div(grid->tile_rows * grid->tile_cols, *blocks);
+    int64_t each = *blocks / lines, rounds = kw_ceil_div(tiles / lines, each), before = kw_ceil_div(tiles, *blocks);
     if (rounds < 2 || rounds > before + before / MORE) {
         return 0;
     }
-    *blocks = each * grid->tile_cols;
+    *blocks = each * lines;
     return mma->stages / grid->steps * grid->steps;
 }
 

@@ -29,7 +29,8 @@ kw_mma_grid kw_mma_plane_grid(const kw_mma *mma, const kw_problem *problem) {
                          .tile_cols = kw_ceil_div(weight ? c : pixels, mma->tile[1]),
                          .batches = weight ? d->g : d->n * d->g,
                          .steps = weight ? d->n * kw_ceil_div(pixels, mma->tile[2]) : kw_ceil_div(forward ? c : k, mma->tile[2]),
-                         .elements = kw_problem_elements(problem, kw_problem_result(problem))};
+                         .elements = kw_problem_elements(problem, kw_problem_result(problem)),
+                         .uneven = d->g > 1};
 }
 
 /* x or y: pixels, channels, images. */
