@@ -195,16 +195,22 @@ KW_DEVICE void kw_ring_step(kw_ring *r) {
 
 /* --- bringing: by one thread --- */
 
+/* A block's first unit of a product is known before its threads meet and the launch before has ended: some hundred cycles, in which parameters
+ * are read for the first time. Large tiles, whose launches are long, do without the text; a convolution's units take more registers than they save time. */
+#define KW_BEGINS_AHEAD (KW_OP == KW_OP_GEMM && !KW_FACTS_BYTES && !KW_ROW_GROUPS && KW_TILE_M * KW_TILE_N <= 128 * 128)
+
 #if !KW_BORDER
-KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
-    kw_work work;
+/* work, some: the first unit, with KW_BEGINS_AHEAD. */
+KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds, kw_work work, int some) {
     kw_feed feed;
     kw_ring at = {0, 0};
     int places = kw_places(a),
         fresh = KW_KEEPS && a->params.places ? places : 0; /* fresh: steps to come that bring both operands; 0: all do */
     int both = 1;
     const int bytes_a = KW_STAGE_BYTES_A, bytes_b = KW_TILE_BYTES(KW_HELD_N);
-    for (int unit = (int)kw_block(); kw_work_start(&work, a, lds, unit); unit += (int)kw_blocks()) {
+    int unit = (int)kw_block();
+    if (!KW_BEGINS_AHEAD) some = kw_work_start(&work, a, lds, unit);
+    for (; some; some = kw_work_start(&work, a, lds, unit += (int)kw_blocks())) {
         kw_feed_start(&feed, a, &work);
 #if KW_STATIONARY
         feed.second = lds + KW_STATIONARY_AT;
@@ -438,12 +444,15 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
 #endif
 #endif
     }
-    if (KW_PASSES && kw_thread() % KW_GROUP_THREADS == 0 && !KW_ALIGNS) kw_store_wait_read(0); /* the launch's end waits for the rest */
+    if (KW_PASSES && KW_PAIR == 1 && kw_thread() % KW_GROUP_THREADS == 0 && !KW_ALIGNS)
+        kw_store_wait_read(0); /* the launch's end waits for the rest */
 }
 #endif
 
 KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     KW_LDS(KW_LDS_BYTES);
+    kw_work work = {0};
+    int some = 0;
     kw_wgmma_name();
     if (kw_thread() == 0) {
         for (int i = 0; i < KW_STAGES + KW_BORDERS; i++) { /* those of a border behind the stages' */
@@ -458,6 +467,7 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     if (kw_thread() == KW_MULTIPLY_THREADS) {
         kw_map_prefetch(&args.map[KW_A]);
         kw_map_prefetch(&args.map[KW_B]);
+        if (KW_BEGINS_AHEAD) some = kw_work_start(&work, &args, kw_lds, (int)kw_block());
     }
 #if KW_PAIR > 1
     kw_cluster_barrier();
@@ -468,7 +478,7 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     kw_launch_next();
     if (kw_wave() >= KW_MULTIPLY_WAVES) {
         kw_registers_give(KW_BRING_REGISTERS);
-        if (kw_thread() == KW_MULTIPLY_THREADS) kw_tiles_bring(&args, kw_lds);
+        if (kw_thread() == KW_MULTIPLY_THREADS) kw_tiles_bring(&args, kw_lds, work, some);
 #if KW_TEAM > 1
         kw_cluster_pass();
 #endif
@@ -478,6 +488,7 @@ KW_NAMED_KERNEL(KW_STAGE_RUN, KW_THREADS) {
     }
 #if KW_PAIR > 1
     kw_cluster_barrier(); /* the other block may still say that it is done with a stage */
+    if (KW_PASSES && !KW_ALIGNS && kw_wave() < KW_MULTIPLY_WAVES && kw_thread() % KW_GROUP_THREADS == 0) kw_store_wait_read(0);
 #endif
 }
 

@@ -35,8 +35,8 @@ KW_DEVICE int kw_border_count(const kw_work *work) {
 }
 
 /* By one thread. What each step asks for is in registers: it takes as long to ask for a step as a narrow tile to multiply it. */
-KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds) {
-    kw_work work;
+KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds, kw_work work, int some) {
+    (void)some;
     kw_feed feed;
     kw_ring at = {0, 0}, border = {0, 0};
     int second = 1;
