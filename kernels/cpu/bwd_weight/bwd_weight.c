@@ -313,6 +313,19 @@ static int is_whole(const share *s, const place *at, kw_weight_job *job) {
     return 0;
 }
 
+#if !KW_EPILOGUE
+/* Of a tap by which all pixels read padding: zeros for so many tiles from this place on, rows of dw without tiles in between. */
+static void store_zeros(const share *s, const place *at, kw_i64 tiles) {
+    kw_i64 along = s->args->params.along, v1 = at->v_block + (along ? tiles : 1), b1 = at->b_block + (along ? 1 : tiles);
+    kw_i64 c0 = (KW_LANES_C ? at->v_block : at->b_block) * KW_X_WIDTH, c1 = kw_min((KW_LANES_C ? v1 : b1) * KW_X_WIDTH, s->c);
+    kw_i64 k0 = (KW_LANES_C ? at->b_block : at->v_block) * KW_Y_WIDTH, k1 = kw_min((KW_LANES_C ? b1 : v1) * KW_Y_WIDTH, s->k);
+    for (kw_i64 k = k0; k < k1; k++) {
+        char *to = s->args->w + ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + at->tap) * s->c * KW_OUT_BYTES;
+        __builtin_memset(to + c0 * KW_OUT_BYTES, 0, (c1 - c0) * KW_OUT_BYTES);
+    }
+}
+#endif
+
 /* The share's tiles of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
 static void sum_box(const share *s, char *waiting, char *spill, const int ends[2]) {
     for (kw_i64 unit = s->first; unit < s->last;) {
@@ -320,6 +333,13 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
         place at = place_of(s, unit);
         kw_weight_job pixels;
         set_pixels(&pixels, s, at.tap);
+#if !KW_EPILOGUE
+        if (ends[0] && ends[1] && pixels.count[0] == 0) {
+            store_zeros(s, &at, end - unit);
+            unit = end;
+            continue;
+        }
+#endif
         for (; unit < end; unit++, *(s->args->params.along ? &at.v_block : &at.b_block) += 1) {
             kw_weight_job job = pixels;
             job.v += KW_LANES_C ? x_offset(s, at.v_block) : y_offset(s, at.v_block);

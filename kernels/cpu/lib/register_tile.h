@@ -6,6 +6,7 @@
  * them:
  *   KW_EACH_PIXEL(DO)          DO(pixel, column, base pointer, distance from it) for each pixel
  *   KW_EACH_VECTOR(DO, pixel)  DO(pixel, vector) for each vector
+ *   KW_EACH_BUT_LAST(DO, pixel)  the same for all vectors but the last
  *   KW_EACH_PAIR(DO, TWO, pixel)  TWO(pixel, vector, next vector) for each two, DO(pixel, vector) for one that is left
  *   KW_EACH_BASE(DO)           DO(base pointer, row, first column) for each base pointer
  *   KW_FIRST_COLUMN            where KW_TILE_SKIP: the pixels of the first column, as bits
@@ -19,6 +20,9 @@
  *                  has. What is left out is not read either
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
  *   KW_TILE_FEWER  of a text that defines it 1: a tile that lacks its last column, or more, does not sum that one
+ *   KW_TILE_LACKS  a block of channels that do not reach the tile's last vector does not sum that one: of 5 vectors, tiles of 3 take as
+ *                  long as 5, not 6. Of 8 lanes, for 32 registers hold tiles of one vector that are bound by no loads; and only where
+ *                  padding leaves out nothing, for edges are few
  *   KW_TILE_TWICE  of a text that has one run and defines it 1: the last element of a run of odd length (job->odd) is multiplied together with
  *                  the one before it, whose weight is zero there: the loop goes one step more, from half a step back. What it meets twice is a
  *                  term of the same sums, so an infinity makes NaN of no other result
@@ -36,6 +40,8 @@
 #define KW_TILE_JOINS 0
 #endif
 #define KW_RUN_STEP(job) (KW_TILE_JOINS ? (job)->run_step : 1)
+
+#define KW_TILE_LACKS (KW_LANES == 8 && KW_TILE_VECS > 1 && KW_MATH == 0 && !KW_TILE_OWN && !KW_TILE_SUMS)
 
 #if KW_HEADED
 #define KW_DECLARE_HEAD(pixel, v) kw_vi head##v = {0};
@@ -125,10 +131,18 @@
 
 #define KW_STEP(MULTIPLY) KW_STEP_OF(KW_EACH_PIXEL(MULTIPLY) KW_EACH_PIXEL(KW_ADD_PIXEL))
 #define KW_STEP_BUT_LAST KW_STEP_OF(KW_EACH_PIXEL(KW_MULTIPLY_BUT_LAST) KW_EACH_PIXEL(KW_ADD_BUT_LAST))
-#define KW_STEP_OF(PRODUCTS)                                                                                                               \
+#if KW_TILE_LACKS
+#define KW_MULTIPLY_LACKING(pixel, col, base, distance)                                                                                    \
+    x = KW_SPREAD(base + (distance));                                                                                                      \
+    if (KW_TILE_VECS > 2) KW_KEEP(x);                                                                                                      \
+    KW_EACH_BUT_LAST(KW_MULTIPLY, pixel)
+#define KW_STEP_LACKING KW_STEP_BY(KW_EACH_BUT_LAST(KW_LOAD_WEIGHTS, 0), KW_EACH_PIXEL(KW_MULTIPLY_LACKING))
+#endif
+#define KW_STEP_OF(PRODUCTS) KW_STEP_BY(KW_EACH_VECTOR(KW_LOAD_WEIGHTS, 0), PRODUCTS)
+#define KW_STEP_BY(WEIGHTS, ...)                                                                                                           \
     __asm__("" : "+r"(s1), "+r"(s3), "+r"(s5));                                                                                            \
-    KW_EACH_VECTOR(KW_LOAD_WEIGHTS, 0)                                                                                                     \
-    PRODUCTS                                                                                                                               \
+    WEIGHTS                                                                                                                                \
+    __VA_ARGS__                                                                                                                            \
     if (KW_TILE_AHEAD) {                                                                                                                   \
         __builtin_prefetch(ahead);                                                                                                         \
         ahead += ahead_step;                                                                                                               \
@@ -174,6 +188,14 @@
     out = job->out + (pixel) / KW_TILE_COLS * job->out_row + (col)*job->out_pixel;                                                         \
     if (KW_EXISTS(pixel, col)) {                                                                                                           \
         KW_EACH_VECTOR(KW_STORE_LEFT, pixel)                                                                                               \
+    }
+
+/* The same of channels that fill all vectors but the last. */
+#define KW_STORES_LACKING (KW_TILE_LACKS && !KW_MASKS && !KW_EPILOGUE)
+#define KW_STORE_PIXEL_LACKING(pixel, col, base, distance)                                                                                 \
+    out = job->out + (pixel) / KW_TILE_COLS * job->out_row + (col)*job->out_pixel;                                                         \
+    if (KW_EXISTS(pixel, col)) {                                                                                                           \
+        KW_EACH_BUT_LAST(KW_STORE, pixel)                                                                                                  \
     }
 
 #if KW_TILE_SKIP
@@ -255,6 +277,13 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
             } while (--i);
         } else
 #endif
+#if KW_TILE_LACKS
+            if (job->channels <= KW_BLOCK - KW_LANES) {
+            do {
+                KW_STEP_LACKING
+            } while (--i);
+        } else
+#endif
 #if KW_TILE_ODD
             for (; i; i--) {
                 KW_STEP(KW_MULTIPLY_PIXEL)
@@ -286,6 +315,13 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
         KW_EACH_PIXEL(KW_STORE_PIXEL)
         return;
     }
+#if KW_STORES_LACKING
+    if (job->channels == KW_BLOCK - KW_LANES && job->rows >= KW_ROWS_LEAST && job->cols >= KW_COLS_LEAST && !KW_LEAD(job)) {
+        char *out = job->out;
+        KW_EACH_PIXEL(KW_STORE_PIXEL_LACKING)
+        return;
+    }
+#endif
 #if KW_MASKS && !KW_EPILOGUE
     if (job->rows >= KW_ROWS_LEAST && job->cols >= KW_COLS_LEAST && !KW_LEAD(job)) {
         char *out = job->out;

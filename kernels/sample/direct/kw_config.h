@@ -35,5 +35,6 @@
 #define KW_EACH_GROUP(DO) DO(0x1u, KW_GROUP_0) DO(0x2u, KW_GROUP_1)
 #define KW_EACH_BASE(DO) DO(p0, 0, 0)
 #define KW_EACH_VECTOR(DO, pixel) DO(pixel, 0)
+#define KW_EACH_BUT_LAST(DO, pixel)
 #define KW_EACH_PAIR(DO, TWO, pixel) DO(pixel, 0)
 #endif

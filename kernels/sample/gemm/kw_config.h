@@ -35,5 +35,6 @@
 #define KW_EACH_PIXEL(DO) DO(0, 0, p0, 0) DO(1, 1, p0, s1)
 #define KW_EACH_BASE(DO) DO(p0, 0, 0)
 #define KW_EACH_VECTOR(DO, pixel) DO(pixel, 0)
+#define KW_EACH_BUT_LAST(DO, pixel)
 #define KW_EACH_PAIR(DO, TWO, pixel) DO(pixel, 0)
 #endif

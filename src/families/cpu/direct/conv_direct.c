@@ -61,12 +61,9 @@ typedef struct edge {
     int64_t least; /* pixels of a tile that a tap takes as long as, though they be fewer: sums wait for those of the tap before */
 } edge;
 
-/* Lanes that are multiplied before a sum is there again. */
-enum { LANES_UNDER_WAY = 64 };
-
 static edge edge_of(const kw_tile_work *work, const kw_tile *tile) {
     skip how = !tile->skip ? SKIP_NOTHING : work->head ? SKIP_TILES : SKIP_PIXELS;
-    return (edge){how, kw_tile_group(tile, work->block), kw_ceil_div(LANES_UNDER_WAY, work->block * tile->rows)};
+    return (edge){how, kw_tile_group(tile, work->block), kw_ceil_div(KW_LANES_UNDER_WAY, work->block * tile->rows)};
 }
 
 /* Pixels of a tile that a tap takes, of which so many read no padding. */
@@ -466,15 +463,16 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     };
 
     double tap_pixels = (double)c.depth.products * summed_pairs(&c, &work, tile) / (double)(direct->merge ? d->filter[2] : 1);
-    double products = (double)(d->n * groups * blocks * tile->vecs * steps) * tap_pixels, pixels = tile->rows * tile->cols;
+    double runs_of_all = (double)(d->n * groups * steps), pixels = tile->rows * tile->cols;
+    double lacking = (double)(blocks * tile->vecs - kw_tile_vectors(&work, tile, dst));
     /* A tile register takes as long however few of its steps there are. */
     double filled = work.amx ? (double)(KW_AMX_CHUNKS(steps) * KW_AMX_ROWS) / (double)steps : 1;
-    launch->multiply_adds = products * filled * (double)work.instructions;
-    launch->loads = products * kw_tile_step_loads(&work, tile) / (pixels * tile->vecs);
+    launch->multiply_adds = runs_of_all * tap_pixels * kw_tile_products(&work, tile, dst) * filled * (double)work.instructions;
+    launch->loads = runs_of_all * tap_pixels / pixels * ((double)blocks * kw_tile_step_loads(&work, tile) - lacking);
     if (tile->skip) {
         double visits = (double)(tile->rows == 1 ? c.height.products : c.height.visits) * (double)c.width.visits;
-        launch->loads = (double)(d->n * groups * blocks * steps) * (double)c.depth.products *
-                        (summed_pairs(&c, &work, tile) + visits * (double)tile->vecs);
+        launch->loads = runs_of_all * (double)c.depth.products *
+                        ((double)blocks * (summed_pairs(&c, &work, tile) + visits * (double)tile->vecs) - visits * lacking);
     }
     double copies = (double)(units / (c.height.walks * c.width.walks) * kw_tile_sharers(units, parts, target->units));
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + (c.in_place ? 0 : 2.0 * copies * (double)copy_bytes(&c, tile));

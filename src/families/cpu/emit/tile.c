@@ -6,6 +6,7 @@
 #include "problem/epilogue/epilogue.h"
 
 #include <assert.h>
+#include <math.h>
 
 enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5, AMX_REGISTERS = 8 };
 
@@ -122,6 +123,10 @@ static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *con
     for (int v = 0; v < tile->vecs; v++) {
         kw_text_addf(text, " DO(pixel, %d)", v);
     }
+    kw_text_add(text, "\n#define KW_EACH_BUT_LAST(DO, pixel)");
+    for (int v = 0; v + 1 < tile->vecs; v++) {
+        kw_text_addf(text, " DO(pixel, %d)", v);
+    }
     kw_text_add(text, "\n#define KW_EACH_PAIR(DO, TWO, pixel)");
     for (int v = 0; v + 1 < tile->vecs; v += 2) {
         kw_text_addf(text, " TWO(pixel, %d, %d)", v, v + 1);
@@ -206,11 +211,27 @@ kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
         .pair = multiply->pair,
         .word = 4 / multiply->pair,
         .amx = multiplies_tiles(config),
+        .lacks = multiply->math == KW_MATH_FMA && kw_config_isa(config)->lanes == 8 && tile->vecs > 1 && !tile->own && !tile->sums,
         .instructions = multiply->math == KW_MATH_WIDE ? 2 : 1,
         .converts = raised || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
     };
     work.head = raised || kw_epilogue_zero_x(&config->wants.epilogue) ? KW_TILE_STEP_BYTES(work.block) : 0;
     return work;
+}
+
+static bool last_block_lacks(const kw_tile_work *work, const kw_tile *tile, int64_t channels) {
+    int64_t rest = channels % work->block, lanes = work->block / tile->vecs;
+    return work->lacks && rest > 0 && rest <= work->block - lanes;
+}
+
+int64_t kw_tile_vectors(const kw_tile_work *work, const kw_tile *tile, int64_t channels) {
+    return kw_ceil_div(channels, work->block) * tile->vecs - last_block_lacks(work, tile, channels);
+}
+
+double kw_tile_products(const kw_tile_work *work, const kw_tile *tile, int64_t channels) {
+    double vecs = tile->vecs, under_way = (double)KW_LANES_UNDER_WAY * vecs / (double)(work->block * tile->rows * tile->cols);
+    double last = last_block_lacks(work, tile, channels) ? vecs - fmin(fmax(vecs - 1, under_way), vecs) : 0;
+    return (double)kw_ceil_div(channels, work->block) * vecs - last;
 }
 
 int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count) {

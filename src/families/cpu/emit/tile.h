@@ -7,6 +7,9 @@
 
 #include "config/arch/isa.h"
 
+/* Lanes that are multiplied before a sum is there again. */
+enum { KW_LANES_UNDER_WAY = 64 };
+
 typedef struct kw_tile {
     int32_t rows, cols, vecs;
     bool ahead; /* prefetches the next tile's pixels */
@@ -37,8 +40,8 @@ typedef struct kw_tile_work {
     int64_t word;         /* bytes of a source element as the tile reads it */
     int64_t head;         /* bytes of packed weights before the steps of a run */
     int64_t instructions; /* a multiplication and its addition take */
-    bool amx;
-    bool converts; /* what the tile reads is not what the tensor holds */
+    bool amx, lacks;      /* lacks: the last block does not sum a last vector that it has no channels of (KW_TILE_LACKS) */
+    bool converts;        /* what the tile reads is not what the tensor holds */
 } kw_tile_work;
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile);
@@ -48,6 +51,10 @@ int64_t kw_tile_steps(const kw_tile_work *work, int64_t elements);
 int64_t kw_tile_wider(const kw_tile_work *work, int64_t channels, int64_t columns);
 /* Loads of 64 bytes, or of one pixel's step, for a step of a tile. */
 double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile);
+/* Vectors of weights in all blocks of so many channels, and how many a pixel's products take as long as: fewer sums than the units have under
+ * way at a time are waited for. */
+int64_t kw_tile_vectors(const kw_tile_work *work, const kw_tile *tile, int64_t channels);
+double kw_tile_products(const kw_tile_work *work, const kw_tile *tile, int64_t channels);
 /* A distance between the pixels of a tile (bytes, at least pitch) under which count of them do not evict each other from a first-level
  * cache of 8 ways of 4 KiB. */
 int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count);

@@ -155,8 +155,10 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     };
 
     double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
-    launch->multiply_adds = (double)(p.batches * summed_rows(&work, &tile, p.rows) * tile.vecs * blocks * steps * work.instructions);
-    launch->loads = tiles * kw_tile_step_loads(&work, &tile) * (double)(blocks * steps);
+    int64_t lacking = blocks * tile.vecs - kw_tile_vectors(&work, &tile, p.columns);
+    launch->multiply_adds =
+        (double)(p.batches * summed_rows(&work, &tile, p.rows) * steps * work.instructions) * kw_tile_products(&work, &tile, p.columns);
+    launch->loads = tiles * (kw_tile_step_loads(&work, &tile) * (double)blocks - (double)lacking) * (double)steps;
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
     if (p.copies) {
         int64_t copies = copies_again ? kw_min(parts, target->units) : kw_tile_sharers(units, parts, target->units);
