@@ -83,6 +83,7 @@ typedef struct kw_view {
     int taps[3], tap_step[3];                    /* taps; source positions from tap to tap */
     int filter[3], first_tap[3], next_tap[3];    /* filter extents; filter index of the first tap; from tap to tap */
     int out_image[3], out_start[3], out_step[3]; /* of the result: extents, position of the first pixel, from pixel to pixel */
+    int in_order;                                /* of backward data: rows are the result's pixels in their order */
 #if KW_HAS_CHANNELS
     const kw_gpu_args *args;
     int channel;                 /* of the result, the first column's */
@@ -342,6 +343,8 @@ KW_DEVICE kw_coord kw_result_row(const kw_view *v, int row, int *ok) {
 #elif KW_FORWARD || KW_PIXEL_ROWS
     s.at = row * v->out_pixel;
 #else
+    s.at = row * v->out_pixel;
+    if (v->in_order) return s;
     kw_digits pixel = kw_pixel_digits(v->pixels, row);
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
@@ -411,9 +414,11 @@ KW_DEVICE int kw_product(const int e[3]) {
  * one an axis for others: they take some hundred cycles before anything is loaded. */
 KW_DEVICE int kw_view_phase(kw_view *v, const kw_gpu_args *a, int tile_row) {
     int walks[3] = {1, 1, 1}, phase[3] = {0, 0, 0}, whole[3], over[3]; /* a phase has `whole` pixels, the first `over` of them one more */
+    v->in_order = 1;
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++) {
         int stride = (int)a->stride[axis], in = (int)a->in[axis];
+        v->in_order &= stride == 1;
         walks[axis] = kw_walks_backward(a, axis);
         whole[axis] = stride == 1 ? in : in / stride;
         over[axis] = in - whole[axis] * stride;
@@ -522,6 +527,7 @@ KW_DEVICE void kw_view_start(kw_view *v, const kw_gpu_args *a, int batch, int ti
 #include "gpu/pipeline/pipeline.h"
 #endif
 #endif
+#define KW_ROWS_IN_ORDER(view) (KW_WALKS ? (view)->in_order : 0)
 #include "gpu/lib/epilogue.h"
 #include "gpu/lib/work.h"
 #endif

@@ -4,7 +4,8 @@
  *
  * The text that includes this says where results lie: kw_result_row(view, row, &ok), kw_result_col(view, col, &ok) and kw_result_join(view,
  * row_spot, col_spot, &ok), which gives the offset in the tensor; kw_slice_at(view, row, col), which gives it in a slice. With KW_EPILOGUE
- * also view.args, and kw_result_place(view, row, col, at) of such an offset. */
+ * also view.args, and kw_result_place(view, row, col, at) of such an offset. It may define KW_ROWS_IN_ORDER(view), which a launch knows: that
+ * kw_result_row needs no divisions, which take longer than what is stored. */
 #ifndef KW_EPILOGUE_H
 #define KW_EPILOGUE_H
 
@@ -117,7 +118,7 @@ KW_DEVICE void kw_stripe_put(char *lds, const kw_sums *sums, int i, int first) {
     }
 }
 
-KW_DEVICE void kw_stripe_store(const kw_view *view, kw_dst dst, const char *lds, int i, int first) {
+KW_DEVICE void kw_stripe_store_all(const kw_view *view, kw_dst dst, const char *lds, int i, int first) {
     const int runs = KW_STRIPE_COLS / KW_STORE_RUN;
     for (int at = kw_thread(); at < KW_STRIPE_ROWS * runs; at += KW_THREADS) {
         int row = at / runs, col = at % runs * KW_STORE_RUN;
@@ -132,6 +133,18 @@ KW_DEVICE void kw_stripe_store(const kw_view *view, kw_dst dst, const char *lds,
             run[e] = kw_sum_of_bits(words[e]);
         kw_store_row(view, dst, i * KW_STRIPE_ROWS + row, first * KW_WAVE_N * KW_INST_N + col, run, KW_STORE_RUN);
     }
+}
+
+/* The loop stands twice, so that the compiler knows in each whether rows are in order: with the question inside, divisions of several rows would no
+ * longer run side by side. */
+KW_DEVICE void kw_stripe_store(const kw_view *view, kw_dst dst, const char *lds, int i, int first) {
+#ifdef KW_ROWS_IN_ORDER
+    if (KW_ROWS_IN_ORDER(view)) {
+        kw_stripe_store_all(view, dst, lds, i, first);
+        return;
+    }
+#endif
+    kw_stripe_store_all(view, dst, lds, i, first);
 }
 
 /* One loop over the stripes: which sums a stripe has, every thread finds by comparing, because registers have no index. */
