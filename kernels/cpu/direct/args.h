@@ -5,7 +5,7 @@
 #include "cpu/lib/sizes.h"
 
 typedef struct kw_direct_params {
-    kw_i64 block[2];          /* output rows and columns of a unit's block */
+    int block[2];             /* output rows and columns of a unit's block */
     int parts;                /* of the output channels; each is a unit of its own */
     short far;                /* kw_tile_job */
     short slice_chunks;       /* chunks of each run that a band of tiles sums before the next ones; 0: all (math=amx) */
@@ -13,8 +13,11 @@ typedef struct kw_direct_params {
     kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs. 0: no copy;
                                  pixel, row and slice are the tensor's own */
     int flow;                 /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx) */
-    short join;               /* groups that have one copy: worked on as one (math=amx), or one after the other */
+    short join;               /* groups that are worked on as one (math=amx) */
     short slice_runs;         /* runs that it sums before the next ones; 0: all */
+    int steps;                /* of a run, with those that math=amx adds as zeros */
+    short together;           /* groups that have one copy, worked on one after the other */
+    short meet;               /* of these, blocks of result channels that a band of tiles meets before the next one (math=amx) */
 } kw_direct_params;
 
 KW_PARAMS_FIT(kw_direct_params);

@@ -83,7 +83,8 @@ static kw_i64 ceil_div(kw_i64 count, kw_i64 step) { return (count + step - 1) / 
 static kw_i64 elements_of(const kw_kernel_args *a) {
     return (KW_WIDER ? a->params.pixel / KW_WORD : SRC_CHANNELS(a)) * (KW_MERGE ? a->filter[2] : 1);
 }
-static kw_i64 run_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + kw_run_steps(elements_of(a)) * KW_STEP_BYTES; }
+static kw_i64 steps_of(const kw_kernel_args *a) { return KW_MATH == 3 ? a->params.steps : kw_run_steps(elements_of(a)); }
+static kw_i64 run_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + steps_of(a) * KW_STEP_BYTES; }
 static kw_i64 taps_of(const kw_kernel_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
 static kw_i64 block_bytes(const kw_kernel_args *a) { return taps_of(a) / (KW_MERGE ? a->filter[2] : 1) * run_bytes(a); }
 
@@ -277,8 +278,8 @@ static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 channe
 }
 
 /* copy_row() into the planes of its columns; from: 0 of a row outside the image. */
-static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, const side *x, const char *from, char *to) {
-    kw_i64 channels = SRC_CHANNELS(a), pitch = SRC_PIXEL(a, channels), pixel = a->params.pixel, step = x->walk.src_step;
+static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
+    kw_i64 channels = r->channels, pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), pixel = a->params.pixel, step = x->walk.src_step;
     unsigned long long places = places_read(&x->walk);
     for (kw_i64 place = 0; place < step; place++) {
         char *at = to + place * plane_bytes(a);
@@ -357,7 +358,7 @@ static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
             int inside = row >= 0 && row < size[1];
             if (!(places >> (place_of(&y->walk, row) & 63) & 1)) continue;
             if (in_planes(a)) {
-                copy_in_planes(a, x, inside ? SRC(a) + SRC_AT(a, line, r.first, channels) : 0, at);
+                copy_in_planes(a, x, &r, inside ? SRC(a) + SRC_AT(a, line, r.first, channels) : 0, at);
             } else if (inside) {
                 copy_row(a, x, &r, SRC(a) + SRC_AT(a, line, r.first, channels), at);
             } else if (KW_READS_PADDING) {
@@ -466,7 +467,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a), groups = groups_of_unit(a, b);
     kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory, .far = p->far};
-    job.steps = KW_TILE_ODD ? steps / KW_PAIR : kw_run_steps(steps);
+    job.steps = KW_TILE_ODD ? steps / KW_PAIR : steps_of(a);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
 #if KW_TILE_JOINS
     kw_i64 row_runs = runs_of_a_row(a, &x->walk, job.steps), run_steps = job.steps;
@@ -499,19 +500,20 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     kw_i64 first =
         ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
     char *dst = DST(a) + DST_FIRST(a, first, pitch, b->n, z, y, x) + first_result(a, b->share) * KW_OUT_BYTES;
-    for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
-        job.w = a->packed + (b->share * blocks + k) * block_bytes(a);
-        job.channels = channels - k * KW_BLOCK;
 #if KW_MATH == 3
-        job.src = in_planes(a) ? memory + p->copy_at : src + y->at * job.src_row + x->at * job.src_pixel;
-        job.out = dst + y->at * job.out_row + x->at * job.out_pixel + k * KW_BLOCK * KW_OUT_BYTES;
-        job.at = kw_place_moved(
-            kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]),
-            k * KW_BLOCK, x->at, y->at);
-        if (p->slice_runs || p->slice_chunks) job.spill = memory + KW_DIRECT_BAND_AT(KW_SPILL_BYTES, block_bytes(a) / run_bytes(a));
-        sum_tiles(a, &job, y, x, runs, of_height);
-        continue;
+    job.src = in_planes(a) ? memory + p->copy_at : src + y->at * job.src_row + x->at * job.src_pixel;
+    job.out = dst + y->at * job.out_row + x->at * job.out_pixel;
+    job.w = a->packed + b->share * together(a) * blocks * block_bytes(a);
+    job.at = kw_place_moved(
+        kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]), 0, x->at,
+        y->at);
+    job.channels = channels;
+    if (p->slice_runs || p->slice_chunks) job.spill = memory + KW_DIRECT_BAND_AT(KW_SPILL_BYTES, block_bytes(a) / run_bytes(a));
+    meet_blocks(a, b, &job, groups, runs, of_height);
+    return;
 #endif
+    for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
+        job.channels = channels - k * KW_BLOCK;
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
             clip_runs(&job, a, &y->walk, r, r, runs, of_height);
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
@@ -558,7 +560,7 @@ static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
     kw_i64 held = -1; /* the unit, parts and walks aside, whose copy the memory holds */
     walks kept;
     keep_walks(&kept, a);
-    kw_tiles_begin(elements_of(a));
+    kw_tiles_begin(steps_of(a));
     for (kw_i64 unit = begin; unit < end; unit++) {
         block b;
         if (!block_of(&b, a, &kept, unit)) continue;

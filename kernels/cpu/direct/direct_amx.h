@@ -3,7 +3,10 @@
  * Tiles end with rows, or go on in the next one (params.flow). Where the weights of all runs are more than the first-level cache keeps, tiles
  * would have them from the second-level one each time, which is slower than registers multiply. Then a slice of them meets a band of tiles
  * before the next one does, and the band's sums wait in thread memory: params.slice_chunks chunks of every run, so that a tile has the
- * pixels that its taps have in common from the first-level cache, or params.slice_runs runs. */
+ * pixels that its taps have in common from the first-level cache, or params.slice_runs runs.
+ *
+ * A band of tiles meets params.meet blocks of result channels before the next band does: lines of results that lie side by side are then written
+ * while they are in the second-level cache, whether they are one group's or those of several narrow ones. */
 
 /* Where a tile's pixels begin: by row and column, or counted by copied pixels. */
 static void place_tile(kw_tile_job *job, const kw_kernel_args *a, const kw_tile_job *block, const side *cols, kw_i64 pixels,
@@ -34,37 +37,69 @@ static void store_flow(const kw_tile_job *job, const kw_tile_job *block, const s
     }
 }
 
-/* block: of the first pixel, whose row and column of the walk are rows->at and cols->at; its spill has KW_DIRECT_BAND tiles where runs are
- * cut. */
-static void sum_tiles(const kw_kernel_args *a, const kw_tile_job *block, const side *rows, const side *cols, const kw_run *runs,
-                      kw_i64 of_height) {
+/* A unit's blocks of result channels, one group's after another. */
+typedef struct blocks {
+    kw_i64 first, count; /* of each group */
+} blocks;
+
+/* The job of block number i of them; unit: of the unit's first group. */
+static kw_tile_job job_of_block(const kw_kernel_args *a, const kw_tile_job *unit, const blocks *all, kw_i64 i) {
+    kw_i64 group = i / all->count, k = all->first + i % all->count, result = group * DST_CHANNELS(a) + k * KW_BLOCK;
+    kw_tile_job job = *unit;
+    job.rows = 1;
+    job.src += group * SRC_CHANNELS(a) * KW_WORD;
+    job.w += (group * blocks_of(a) + k) * block_bytes(a);
+    job.out += result * KW_OUT_BYTES;
+    job.at = kw_place_moved(job.at, result, 0, 0);
+    job.channels -= k * KW_BLOCK;
+    return job;
+}
+
+/* Blocks begin..end-1 of a unit, whose spill has KW_DIRECT_BAND tiles where runs are cut. The first pixel's row and column of the walk are rows->at
+ * and cols->at. */
+static void sum_tiles(const kw_kernel_args *a, const kw_tile_job *unit, const blocks *met, kw_i64 begin, kw_i64 end, const side *rows,
+                      const side *cols, const kw_run *runs, kw_i64 of_height) {
     kw_i64 pitch = flows(a) ? a->params.flow : cols->count, pixels = (rows->count - 1) * pitch + cols->count;
     kw_i64 across = ceil_div(cols->count, KW_TILE_COLS), tiles = flows(a) ? ceil_div(pixels, KW_TILE_COLS) : rows->count * across;
     kw_i64 all = kw_max(rows->walk.taps * of_height, 1), slice = a->params.slice_runs ? a->params.slice_runs : all;
-    kw_i64 steps = a->params.slice_chunks ? a->params.slice_chunks * KW_AMX_CHUNK(block->steps) : block->steps;
-    kw_i64 of_runs = ceil_div(all, slice), slices = of_runs * ceil_div(block->steps, steps), band = slices > 1 ? KW_DIRECT_BAND : 1;
-    kw_tile_job job = *block;
-    job.rows = 1;
+    kw_i64 steps = a->params.slice_chunks ? a->params.slice_chunks * KW_AMX_CHUNK(unit->steps) : unit->steps;
+    kw_i64 of_runs = ceil_div(all, slice), slices = of_runs * ceil_div(unit->steps, steps),
+           band = slices > 1        ? KW_DIRECT_BAND
+                  : end - begin > 1 ? KW_DIRECT_BAND
+                                    : 1;
     for (kw_i64 first = 0; first < tiles; first += band) {
-        for (kw_i64 s = 0; s < slices; s++) {
-            kw_i64 from = s % of_runs * slice, step = s / of_runs * steps;
-            int last = s == slices - 1;
-            job.more = s > 0, job.rest = flows(a) || !last;
-            job.steps = kw_min(steps, block->steps - step), job.w = block->w + step * KW_STEP_BYTES;
-            for (kw_i64 t = first; t < kw_min(first + band, tiles); t++) {
-                place_tile(&job, a, block, cols, pixels, t);
-                job.src += 4 * step;
-                kw_i64 row = flows(a) ? t * KW_TILE_COLS / pitch : t / across;
-                kw_i64 row_last = flows(a) ? (t * KW_TILE_COLS + job.cols - 1) / pitch : row;
-                clip_runs(&job, a, &rows->walk, rows->at + row, rows->at + row_last, runs, of_height);
-                const kw_run *begin = runs + from, *end = job.runs + job.run_count;
-                job.runs = job.runs < begin ? begin : job.runs;
-                end = end < begin + slice ? end : begin + slice;
-                job.run_count = end > job.runs ? end - job.runs : 0;
-                job.spill = block->spill + (t - first) * KW_SPILL_BYTES;
-                kw_tile(&job);
-                if (flows(a) && last) store_flow(&job, block, cols, pitch, t * KW_TILE_COLS);
+        for (kw_i64 i = begin; i < end; i++) {
+            const kw_tile_job block = job_of_block(a, unit, met, i);
+            kw_tile_job job = block;
+            for (kw_i64 s = 0; s < slices; s++) {
+                kw_i64 from = s % of_runs * slice, step = s / of_runs * steps;
+                int last = s == slices - 1;
+                job.more = s > 0, job.rest = flows(a) || !last;
+                job.steps = kw_min(steps, block.steps - step), job.w = block.w + step * KW_STEP_BYTES;
+                for (kw_i64 t = first; t < kw_min(first + band, tiles); t++) {
+                    place_tile(&job, a, &block, cols, pixels, t);
+                    job.src += 4 * step;
+                    kw_i64 row = flows(a) ? t * KW_TILE_COLS / pitch : t / across;
+                    kw_i64 row_last = flows(a) ? (t * KW_TILE_COLS + job.cols - 1) / pitch : row;
+                    clip_runs(&job, a, &rows->walk, rows->at + row, rows->at + row_last, runs, of_height);
+                    const kw_run *of_slice = runs + from, *behind = job.runs + job.run_count;
+                    job.runs = job.runs < of_slice ? of_slice : job.runs;
+                    behind = behind < of_slice + slice ? behind : of_slice + slice;
+                    job.run_count = behind > job.runs ? behind - job.runs : 0;
+                    job.spill = block.spill + (slices > 1 ? (t - first) * KW_SPILL_BYTES : 0);
+                    kw_tile(&job);
+                    if (flows(a) && last) store_flow(&job, &block, cols, pitch, t * KW_TILE_COLS);
+                }
             }
         }
     }
+}
+
+/* All of a unit's blocks, params.meet at a time. */
+static void meet_blocks(const kw_kernel_args *a, const block *b, const kw_tile_job *unit, kw_i64 groups, const kw_run *runs,
+                        kw_i64 of_height) {
+    kw_i64 all = blocks_of(a), first = b->part * all / a->params.parts, meet = a->params.meet;
+    const blocks met = {first, (b->part + 1) * all / a->params.parts - first};
+    for (kw_i64 i = 0; i < groups * met.count; i += meet)
+        sum_tiles(a, unit, &met, i, kw_min(i + meet, groups * met.count), &b->axis[1], &b->axis[2], runs, of_height);
 }

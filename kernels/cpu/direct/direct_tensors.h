@@ -21,9 +21,9 @@
 #define KW_JOINS (KW_MATH == 3 && !KW_MERGE)
 static kw_i64 joined(const kw_kernel_args *a) { return KW_JOINS ? a->params.join : 1; }
 static kw_i64 groups_of(const kw_kernel_args *a) { return a->groups / joined(a); }
-/* Of vectors, so many narrow groups have one copy, so that lines of memory which several groups share are read and written once. */
-#define KW_TOGETHER (KW_MATH != 3 && !KW_MERGE && !KW_TILE_OWN)
-static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params.join : 1; }
+/* So many narrow groups have one copy, so that lines of memory which several groups share are read and written once. */
+#define KW_TOGETHER (!KW_MERGE && !KW_TILE_OWN)
+static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params.together : 1; }
 
 /* Of the tensor that is read: bytes from a pixel to the next of its row; of pixels of dense tensors, or elements, those in front of a row, and
  * bytes to so many groups of channels behind them; bytes to behind its last element; where nothing is copied, the same and from an image to the

@@ -259,7 +259,7 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
     product p = product_of(a);
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->params.parts, held = -1;
     chunks all = chunks_of(a, &p);
-    kw_tiles_begin(p.depth);
+    kw_tiles_begin(kw_run_steps(p.depth));
     for (kw_i64 unit = begin; unit < end; unit++) {
 #if KW_ROW_GROUPS
         kw_i64 part = unit / all.most, number = unit % all.most;

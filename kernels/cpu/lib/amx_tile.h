@@ -10,8 +10,8 @@
 #include "cpu/lib/amx_sizes.h"
 #include "cpu/lib/dense.h"
 
-/* Before the tiles of a stage, for runs of so many elements; and after them. */
-static void kw_tiles_begin(kw_i64 elements) { kw_amx_begin(KW_AMX_CHUNK(kw_run_steps(elements))); }
+/* Before the tiles of a stage, for runs of so many steps; and after them. */
+static void kw_tiles_begin(kw_i64 steps) { kw_amx_begin(KW_AMX_CHUNK(steps)); }
 static void kw_tiles_end(void) { KW_AMX_END(); }
 
 #define KW_AMX_CLEAR(pixels, v, t) KW_AMX_ZERO(t)

@@ -202,9 +202,10 @@ static void kw_zero_steps(char *to, kw_i64 elements) {
     if (added) kw_zero(to, added * KW_STEP_BYTES);
 }
 
-/* What is behind count copied channels of a run, zeros where the pixel has room: numbers that are not could spoil its sums. */
+/* What is behind count copied channels of a run, zeros where the pixel has room: numbers that are not could spoil its sums. A run of math=amx may
+ * have steps to the end of a line. */
 KW_INLINE void kw_fill_run(char *to, kw_i64 count, kw_i64 room) {
-    kw_i64 end = kw_min(room, 4 * kw_run_steps(count)), at = count * KW_WORD;
+    kw_i64 at = count * KW_WORD, end = kw_min(room, KW_MATH == 3 ? (at + KW_LINE - 1) / KW_LINE * KW_LINE : 4 * kw_run_steps(count));
     if (at < end) kw_zero(to + at, end - at);
 }
 

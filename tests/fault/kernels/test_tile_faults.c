@@ -31,12 +31,13 @@ typedef struct fault {
     bool first;                            /* a convolution of few channels, to which others of zeros are added */
     bool slices;                           /* a convolution of so many channels that a band of tiles meets some runs before the next ones */
     bool chunks;                           /* of so many that it meets parts of runs */
+    bool together;                         /* a convolution of groups that have one copy */
 } fault;
 
 static const fault faults[] = {
     {.what = "none: the copy itself is right", .file = SIZES, .text = "sizes", .other = "shapes"},
     {.what = "a palette that there is not", .file = SIZES, .text = ".palette = 1", .other = ".palette = 2"},
-    {.what = "no configuration", .file = PRODUCT, .text = "kw_tiles_begin(p.depth);", .other = ""},
+    {.what = "no configuration", .file = PRODUCT, .text = "kw_tiles_begin(kw_run_steps(p.depth));", .other = ""},
     {.what = "sums that are not cleared", .file = TILE, .text = "EACH_SUM(KW_AMX_CLEAR)", .other = ""},
     {.what = "weights of 16 steps where a chunk has fewer", .file = SIZES, .text = "(unsigned char)chunk", .other = "KW_AMX_ROWS"},
     {.what = "source rows too near each other",
@@ -86,13 +87,13 @@ static const fault faults[] = {
     {.what = "none: slices of a convolution's runs", .file = SIZES, .text = "sizes", .other = "shapes", .slices = true},
     {.what = "each slice goes on to the last run",
      .file = CONVOLUTION_TILES,
-     .text = "end = end < begin + slice ? end : begin + slice;",
+     .text = "behind = behind < of_slice + slice ? behind : of_slice + slice;",
      .other = "",
      .slices = true},
     {.what = "the sums of a band in one place",
      .file = CONVOLUTION_TILES,
-     .text = "block->spill + (t - first) * KW_SPILL_BYTES",
-     .other = "block->spill",
+     .text = "block.spill + (slices > 1 ? (t - first) * KW_SPILL_BYTES : 0)",
+     .other = "block.spill",
      .slices = true},
     {.what = "none: slices of parts of a convolution's runs", .file = SIZES, .text = "sizes", .other = "shapes", .chunks = true},
     {.what = "each slice has the first one's pixels",
@@ -102,8 +103,8 @@ static const fault faults[] = {
      .chunks = true},
     {.what = "each slice has the first one's weights",
      .file = CONVOLUTION_TILES,
-     .text = "block->w + step * KW_STEP_BYTES",
-     .other = "block->w",
+     .text = "block.w + step * KW_STEP_BYTES",
+     .other = "block.w",
      .chunks = true},
     {.what = "none: planes of a strided convolution", .file = SIZES, .text = "sizes", .other = "shapes", .strided = true},
     {.what = "columns of all places in one plane", .file = CONVOLUTION, .text = " + x % step[2])", .other = ")", .strided = true},
@@ -140,6 +141,22 @@ static const fault faults[] = {
      .other = "kw_fill(to + part.depth * KW_WORD, missing, ~0u);",
      .parts = true,
      .bf16_only = true},
+    {.what = "none: groups that have one copy", .file = SIZES, .text = "sizes", .other = "shapes", .together = true},
+    {.what = "each group has the first one's pixels",
+     .file = CONVOLUTION_TILES,
+     .text = "job.src += group * SRC_CHANNELS(a) * KW_WORD;",
+     .other = "",
+     .together = true},
+    {.what = "each group has the first one's weights",
+     .file = CONVOLUTION_TILES,
+     .text = "(group * blocks_of(a) + k) * block_bytes(a)",
+     .other = "k * block_bytes(a)",
+     .together = true},
+    {.what = "one group of several is copied",
+     .file = CONVOLUTION,
+     .text = "groups_of_unit(a, b) * SRC_CHANNELS(a)}",
+     .other = "SRC_CHANNELS(a)}",
+     .together = true},
     {.what = "none: joined groups", .file = SIZES, .text = "sizes", .other = "shapes", .joins = true},
     {.what = "between groups stand weights",
      .file = CONVOLUTION_WEIGHTS,
@@ -236,14 +253,16 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
     const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
     const char *first = "conv.direct_1st conv_fwd %s isa=avx512 math=amx tile_w=32 vecs=2 band=0";
-    bool direct = f->flow || f->joins || f->strided || f->slices || f->chunks;
+    bool direct = f->flow || f->joins || f->strided || f->slices || f->chunks || f->together;
     snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
     int depth = f->deep ? 3000 : f->parts ? 2333 : 73;
     const char *columns = f->parts ? "m100 n300" : "m75 n72";
     snprintf(text, sizeof text, "gemm %s rcr %s k%d", dtype, columns, !strcmp(dtype, "int8") ? 2 * depth - 1 : depth);
-    if (f->joins) {
+    if (f->together) {
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc g3 c%d k72 i9x9 f3x3 p1x1", dtype, !strcmp(dtype, "int8") ? 192 : 96);
+    } else if (f->joins) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc g9 c27 k63 i9x9 f3x3 p1x1", dtype);
     } else if (f->strided) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i17x18 f3x3 s2x2 p1x1", dtype);

@@ -345,19 +345,27 @@ static int64_t joined_groups(const kw_tile_work *work, int64_t groups, int64_t s
     return best;
 }
 
-/* Of vectors, how many narrow groups have one copy: lines of memory that several groups share are read and written once. Each thread has
- * units enough. */
-static int64_t groups_together(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target) {
+/* How many narrow groups have one copy: lines of memory that several groups share are read and written once. A group's run reads none of the
+ * next one's channels. Each thread has units enough. */
+static int64_t groups_together(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
+                               int64_t groups, int64_t src) {
     enum { BYTES = 512 };
-    const kw_conv_dims *d = &problem->conv;
-    int64_t src = (problem->op == KW_CONV_FWD ? d->c : d->k) / d->g, count = kw_min(d->g, BYTES / (src * work->word));
-    if (work->amx || direct->tile.own || direct->merge || src % work->pair) {
+    int64_t count = kw_min(groups, BYTES / (src * work->word));
+    if (direct->tile.own || direct->merge || kw_tile_steps(work, src) * work->pair != src) {
         return 1;
     }
-    while (count > 1 && target->units > 1 && d->n * kw_ceil_div(d->g, count) < KW_TEAM_UNITS * target->units) {
+    while (count > 1 && target->units > 1 && problem->conv.n * kw_ceil_div(groups, count) < KW_TEAM_UNITS * target->units) {
         count--;
     }
-    return count > 1 ? kw_ceil_div(d->g, kw_ceil_div(d->g, count)) : 1;
+    return count > 1 ? kw_ceil_div(groups, kw_ceil_div(groups, count)) : 1;
+}
+
+/* Steps of a run. Of tile registers, that of a group with a copy of its own ends with a line of it, so that no row of a register crosses lines,
+ * where a chunk loads as many registers of pixels as of weights: it takes as long however few of its steps there are. */
+static int64_t run_steps(const kw_direct *direct, const kw_tile_work *work, int64_t elements, int64_t together) {
+    int64_t steps = kw_tile_steps(work, elements), chunks = KW_AMX_CHUNKS(steps);
+    bool lines = work->amx && !direct->merge && together == 1 && chunks > 1 && direct->tile.cols >= KW_AMX_ROWS * direct->tile.vecs;
+    return lines ? chunks * KW_AMX_ROWS : steps;
 }
 
 /* Of tile registers, the part of a block's weights that a band of tiles meets before the next one: chunks of a run, of so many runs. */
@@ -399,6 +407,15 @@ static weight_slice slice_weights(const kw_tile_work *work, const kw_direct *dir
     return whole <= 1 || (fits && of_chunks.count <= of_runs.count) ? of_chunks : of_runs;
 }
 
+/* Of tile registers, how many of the blocks of result channels of groups that have one copy a band of tiles meets before the next band: their
+ * weights, which come again for each band, and the band's results stay in the second-level cache. */
+static int64_t blocks_met(const kw_tile_work *work, const kw_tile *tile, int64_t block_bytes, int64_t blocks, int64_t together,
+                          const kw_target *target) {
+    int64_t results = KW_DIRECT_BAND * tile->cols * work->block * 2, room = target->l2 / 4;
+    bool many = work->amx && together > 1;
+    return many ? kw_max(kw_min(blocks * together, kw_min(room / block_bytes, room / results)), 1) : 1;
+}
+
 /* Instructions for a vector of a copy that holds each lane's own bytes (kw_own_copy() of kernels/cpu/lib/own_lanes.h): one permutation where all
  * lanes' groups lie within a load, shuffles of a few pieces, or a value spread and masked for each group, by a loop where these are many. */
 static double own_copy_instructions(const kw_tile_work *work, int64_t groups, int64_t src) {
@@ -427,12 +444,12 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     }
     int64_t join = direct->merge ? 1 : joined_groups(&work, d->g, src, dst);
     src *= join, dst *= join, shares /= join;
-    int64_t groups = shares, together = groups_together(direct, &work, problem, target);
+    int64_t groups = shares, together = groups_together(direct, &work, problem, target, groups, src);
     shares = kw_ceil_div(shares, together);
     if (direct->merge && work.amx) {
         src = kw_tile_wider(&work, src, d->filter[2]);
     }
-    int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = kw_tile_steps(&work, elements),
+    int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = run_steps(direct, &work, elements, together),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
     weight_slice part = slice_weights(&work, direct, problem, runs, steps, target);
@@ -440,16 +457,18 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, together * steps, shares, blocks, sliced});
     int64_t cells = cells_of(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
+    int64_t block_bytes = runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
+    int64_t meet = blocks_met(&work, tile, block_bytes, kw_ceil_div(blocks, parts), together, target);
 
     launch->stages = 2;
     launch->stage[0] = (kw_stage){.units = groups * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
-    launch->packed_bytes = groups * blocks * runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
+    launch->packed_bytes = groups * blocks * block_bytes;
     int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
     int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs) + (part.count > 1 ? KW_DIRECT_BAND * spill : 0);
     launch->thread_bytes = copy_at + (c.in_place ? 0 : copy_bytes(&c, tile)) + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
-        .block = {c.rows, c.cols},
+        .block = {(int)c.rows, (int)c.cols},
         .parts = (int)parts,
         .far = (short)kw_tile_far(target),
         .slice_chunks = (short)(sliced ? part.chunks : 0),
@@ -458,8 +477,11 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         .slice = c.in_place ? apart_of(problem).slice : slice_bytes(&c, tile),
         .copy_at = c.in_place ? 0 : copy_at,
         .flow = c.flow ? (int)row_pixels(&c) : 0,
-        .join = (short)(join * together),
+        .join = (short)join,
         .slice_runs = (short)(part.runs < runs ? part.runs : 0),
+        .steps = (int)steps,
+        .meet = (short)meet,
+        .together = (short)together,
     };
 
     double tap_pixels = (double)c.depth.products * summed_pairs(&c, &work, tile) / (double)(direct->merge ? d->filter[2] : 1);
