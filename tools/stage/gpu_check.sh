@@ -88,8 +88,8 @@ for arch in $archs; do
     fi
     if [ "$arch" = gfx90a ] && [[ " $archs " = *" gfx942 "* ]] && [ -z "$budget" ]; then
         beside=gfx942
-        # What is not implicit GEMM has gfx942's texts: one type of each family, and products of one layout.
-        filter="${filter:+($filter) and }(c.family == 'conv.igemm' or c.dtype == 'bf16' or c.layout == 'rcr')"
+        # What is not implicit GEMM has gfx942's texts: one type of each family, and products of one layout. fp16 has forward.
+        filter="${filter:+($filter) and }(c.family == 'conv.igemm' and (c.dtype ~= 'fp16' or c.op == 'conv_fwd') or c.dtype == 'bf16' or c.layout == 'rcr')"
     fi
     folder=$out/$set_name-$arch
     mkdir -p "$folder"

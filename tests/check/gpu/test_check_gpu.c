@@ -5,8 +5,8 @@
  * Every third config is generated with an epilogue as well, one after the other of a list that has all steps and types.
  *
  * The environment: KW_CHECK_ARCH takes one of the two alone, KW_CHECK_CACHE is a folder in which compiled kernels are kept between runs,
- * KW_CHECK_EVERY=N takes every Nth row, KW_CHECK_ARCH=NAME one architecture, KW_CHECK_ONLY=PATTERN the tests of such names;
- * chosen_kernels.h has two more. */
+ * KW_CHECK_EVERY=N takes every Nth row, from row KW_CHECK_FIRST of each list, KW_CHECK_ARCH=NAME one architecture, KW_CHECK_ONLY=PATTERN
+ * the tests of such names; chosen_kernels.h has two more. */
 
 #include "check/gpu/block_rows.h"
 #include "check/gpu/player.h"
@@ -368,8 +368,9 @@ static void check_block(player *p, const char *family, const block_row *r, int a
 }
 
 static void check_any(const row *rows, const char *family, const block_row *blocks, size_t count) {
-    const char *every_text = getenv("KW_CHECK_EVERY"), *only = getenv("KW_CHECK_ARCH");
+    const char *every_text = getenv("KW_CHECK_EVERY"), *first_text = getenv("KW_CHECK_FIRST"), *only = getenv("KW_CHECK_ARCH");
     size_t every = every_text && atoi(every_text) > 0 ? (size_t)atoi(every_text) : 1, failures = 0;
+    size_t first = first_text && atoi(first_text) > 0 ? (size_t)atoi(first_text) : 0;
     for (int arch = 0; arch < PLAYER_ARCHES; arch++) {
         if (only && strcmp(only, player_arches[arch])) {
             continue;
@@ -377,7 +378,7 @@ static void check_any(const row *rows, const char *family, const block_row *bloc
         player p;
         player_open(&p, arch);
         for (size_t i = 0; i < count; i++) {
-            p.passed_by = i % every != (size_t)arch % every;
+            p.passed_by = i % every != (first + (size_t)arch) % every;
             if (rows) {
                 check_row(&p, &rows[i], arch);
             } else if (!p.pitched_only) {
