@@ -167,7 +167,6 @@ KW_INLINE void kw_store_x(void *p, kw_vf v) {
     __asm__("vcvtneps2bf16 %1, %0" : "=v"(h) : "v"(v));
     *(kw_vh_u *)p = h;
 }
-#if KW_LANES == 16
 /* Two vectors side by side, by one store. */
 KW_INLINE void kw_store_two(void *p, kw_vf v, kw_vf next) {
     kw_vf both;
@@ -175,7 +174,6 @@ KW_INLINE void kw_store_two(void *p, kw_vf v, kw_vf next) {
     kw_put(p, both);
 }
 #define KW_STORES_TWO 1
-#endif
 #else
 /* Of words below 2^16. */
 KW_INLINE kw_vh kw_low_halves(kw_vu words) {

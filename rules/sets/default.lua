@@ -27,7 +27,7 @@ end
 
 -- The narrower vectors of a machine that has wider ones: channels that fill half a vector more leave fewer lanes idle in them.
 local function narrower(c, arch)
-    return c.dtype == "fp32" and c.isa ~= arch.isa[1]
+    return (c.dtype == "fp32" or c.isa == "avx512vl") and c.isa ~= arch.isa[1]
 end
 
 -- The same of depthwise kernels: of fewer channels than a vector has each pixel is copied.
@@ -63,14 +63,14 @@ local direct_narrower = {
         { 1, 13, 1, "skip" }, { 1, 12, 1, "skip" }, { 1, 10, 1, "skip" }, { 1, 8, 1, "skip" }, { 1, 7, 1, "skip" }, { 3, 1, 3, "skip" },
     },
     avx512vl = {
-        { 1, 5, 5, "skip" }, { 1, 4, 5, "skip" }, { 1, 3, 7, "skip" }, { 1, 9, 3, "skip" }, { 1, 7, 3, "skip" }, { 1, 28, 1, "skip" },
-        { 1, 14, 1, "skip" },
+        { 1, 5, 5, "skip" }, { 1, 4, 5, "skip" }, { 1, 3, 7, "skip" }, { 1, 9, 3, "skip" }, { 1, 7, 3, "skip" }, { 1, 5, 3, "skip" },
+        { 1, 28, 1, "skip" },
     },
 }
-local first_narrower = { avx2 = { { 6, 2 }, { 4, 3 }, { 14, 1 }, { 10, 1 } }, avx512vl = { { 5, 5 } } }
+local first_narrower = { avx2 = { { 6, 2 }, { 4, 3 }, { 14, 1 }, { 10, 1 } }, avx512vl = { { 5, 5 }, { 8, 3 } } }
 local rows_narrower = {
     avx2 = { { 6, 2 }, { 4, 3 }, { 5, 2 }, { 12, 1 }, { 10, 1 }, { 8, 1 } },
-    avx512vl = { { 5, 5 }, { 3, 7 } },
+    avx512vl = { { 5, 5 }, { 3, 7 }, { 8, 3 } },
 }
 -- tile_w or tile_m, vecs; for tiles of AMX, beside the list of the machine's best vectors. One vector is for groups of few results, three are for first
 -- layers of 96 channels.
@@ -187,7 +187,8 @@ local narrow_weight = {
         { "c", 13, 2, 1, 0 }, { "c", 11, 1, 1, 0 }, { "c", 14, 1, 1, 0 }, { "k", 13, 2, 1, 0 }, { "k", 9, 1, 1, 0 }, { "k", 11, 1, 1, 0 },
         { "c", 12, 1, 1, 1 }, { "c", 8, 1, 1, 1 }, { "c", 9, 3, 1, 1 }, { "c", 6, 4, 1, 1 }, { "c", 14, 2, 1, 1 }, { "c", 6, 2, 1, 1 },
         { "c", 4, 3, 1, 1 }, { "c", 13, 1, 1, 1 }, { "c", 11, 1, 1, 1 }, { "c", 5, 3, 1, 1 }, { "c", 7, 3, 1, 1 },
-        { "c", 9, 1, 1, 1 }, { "c", 10, 1, 1, 1 },
+        { "c", 9, 1, 1, 1 }, { "c", 10, 1, 1, 1 }, { "c", 8, 3, 1, 0 }, { "c", 5, 5, 1, 0 }, { "c", 8, 2, 1, 1 }, { "c", 8, 3, 1, 1 },
+        { "k", 5, 3, 1, 1 }, { "k", 7, 3, 1, 1 }, { "k", 6, 4, 1, 1 }, { "k", 11, 2, 1, 1 },
     },
     avx2 = {
         { "c", 6, 2, 1, 0 }, { "c", 4, 2, 1, 0 }, { "k", 6, 2, 1, 0 }, { "c", 4, 1, 1, 0 }, { "k", 6, 2, 1, 1 }, { "c", 6, 2, 1, 1 },

@@ -1,12 +1,13 @@
 -- Rules on the axes isa and math, which families of CPUs share.
 return {
-    -- The isas of families whose tiles may be narrow vectors of a machine with many registers: those of the architecture, and of fp32 these.
+    -- The isas of families whose tiles may be narrow vectors of a machine with many registers: those of the architecture, and of fp32 and of bf16
+    -- by dot products these.
     isas = function(arch, dtype)
         local list = {}
         for i, isa in ipairs(arch.isa) do
             list[i] = isa
         end
-        for _, isa in ipairs(dtype == "fp32" and arch.narrow or {}) do
+        for _, isa in ipairs((dtype == "fp32" or dtype == "bf16" and arch.math.bf16[1] == "dp") and arch.narrow or {}) do
             list[#list + 1] = isa
         end
         return list
@@ -56,9 +57,9 @@ return {
     },
     -- Not every CPU with the dot products of AVX-512 has them in 256 bits as well.
     widest = {
-        "dot products are taken in the machine's widest vectors",
+        "dot products are taken in the machine's widest vectors, or narrow ones of AVX-512",
         function(c, arch)
-            return c.math ~= "dp" or c.isa == arch.isa[1]
+            return c.math ~= "dp" or c.isa == arch.isa[1] or c.isa == "avx512vl"
         end,
     },
 }

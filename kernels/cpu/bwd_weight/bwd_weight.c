@@ -395,7 +395,7 @@ static share share_of(const kw_kernel_args *a) {
         s.dilation[KW_BOX_D + i] = a->dilation[i];
         s.reach[KW_BOX_D + i] = (a->filter[i] - 1) * a->dilation[i];
     }
-#if KW_MATH == 3
+#if KW_PAIRS
     if (a->params.flat) { /* a filter of 1: all pixels are one row */
         kw_i64 pixels = a->n * a->out[0] * a->out[1] * a->out[2];
         for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)

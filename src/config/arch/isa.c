@@ -22,7 +22,8 @@ static const kw_multiply multiplies[] = {
     {KW_MATH_FMA, 1 << KW_FP32, KW_ISA_AVX512VL, 1, 0, V4},
     {KW_MATH_FMA, INT8, KW_ISA_AVX2, 1, 0, V3}, /* of families with short_sums */
     {KW_MATH_FMA, INT8, KW_ISA_AVX512, 1, 0, V4},
-    {KW_MATH_DP, BF16, KW_ISA_AVX512, 2, KW_CPU_BF16, "-march=x86-64-v4 -mavx512bf16 -mprefer-vector-width=512"},
+    {KW_MATH_DP, BF16, KW_ISA_AVX512, 2, KW_CPU_BF16, V4 " -mavx512bf16"},
+    {KW_MATH_DP, BF16, KW_ISA_AVX512VL, 2, KW_CPU_BF16, V4 " -mavx512bf16"},
     {KW_MATH_DP, INT8, KW_ISA_AVX2, 4, KW_CPU_AVX_VNNI, V3 " -mavxvnni"},
     {KW_MATH_DP, INT8, KW_ISA_AVX512, 4, KW_CPU_VNNI, V4 " -mavx512vnni"},
     {KW_MATH_WIDE, INT8, KW_ISA_AVX2, 2, 0, V3},
@@ -45,8 +46,15 @@ const kw_isa *kw_config_isa(const kw_config *config) {
     return &isas[config->axis[KW_AXIS_ISA]];
 }
 
+/* Families of windows, not of whole products, make pairs by instructions of 512 bits. */
+static bool family_lacks(const kw_config *config) {
+    int32_t math = config->axis[KW_AXIS_MATH];
+    return (math == KW_MATH_FMA && config->dtype == KW_INT8 && !config->family->short_sums) ||
+           (math == KW_MATH_DP && config->axis[KW_AXIS_ISA] == KW_ISA_AVX512VL && !config->family->tiles);
+}
+
 const kw_multiply *kw_config_multiply(const kw_config *config) {
-    if (config->axis[KW_AXIS_MATH] == KW_MATH_FMA && config->dtype == KW_INT8 && !config->family->short_sums) {
+    if (family_lacks(config)) {
         return NULL;
     }
     for (size_t i = 0; i < sizeof multiplies / sizeof *multiplies; i++) {
@@ -58,13 +66,18 @@ const kw_multiply *kw_config_multiply(const kw_config *config) {
     return NULL;
 }
 
+/* Of 256 bits it was not measured; they go as many at a time as multiply-adds of that width. */
+static double pairs_rate(bool wide, const kw_rates *rates) {
+    return wide || !(rates->fma512 > 0) ? rates->dp512 : rates->dp512 * rates->fma256 / rates->fma512;
+}
+
 double kw_multiply_rate(int32_t math, int32_t isa, kw_dtype dtype, const kw_rates *rates) {
     bool wide = isas[isa].lanes > 8, bytes = dtype == KW_INT8;
     switch (math) {
     case KW_MATH_AMX:
         return bytes ? rates->byte_tiles : rates->tiles;
     case KW_MATH_DP:
-        return !bytes ? rates->dp512 : wide ? rates->bytes512 : rates->bytes256;
+        return !bytes ? pairs_rate(wide, rates) : wide ? rates->bytes512 : rates->bytes256;
     case KW_MATH_WIDE:
         return wide ? rates->wide512 : rates->wide256;
     default:
@@ -107,7 +120,11 @@ const kw_rule kw_isa_valid_rules[] = {
     {"math_type", "math=fma multiplies all floats, and int8 in depthwise and merged groups, math=dp and amx bf16 and int8, math=wide int8",
      math_serves_type},
     {"math_family", "math=amx is for families of whole products; this one multiplies in vectors, by another math", family_has_math},
-    {"math_isa", "math=dp of bf16 and math=amx need isa=avx512, isa=avx512vl multiplies fp32; isa=avx2 has math=fma", isa_has_math},
+    {"math_isa",
+     "math=amx needs isa=avx512, math=dp of bf16 that or, in families of whole products, isa=avx512vl, which multiplies fp32 besides; "
+     "isa=avx2 "
+     "has math=fma",
+     isa_has_math},
     {0},
 };
 

@@ -106,7 +106,11 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
             int64_t out[3], boxes = 1, kib = kw_config_axis(&config, "box", 0), budget = kib ? kib * 1024 : far;
             config.family->launch(&config, &problem, &target, &launch);
             kw_problem_output(out, &problem);
-            const int64_t extent[4] = {problem.conv.n, out[0], out[1], out[2]};
+            int64_t extent[4] = {problem.conv.n, out[0], out[1], out[2]};
+            if (params->flat) { /* all pixels are one row */
+                extent[KW_BOX_W] *= extent[KW_BOX_N] * extent[KW_BOX_D] * extent[KW_BOX_H];
+                extent[KW_BOX_N] = extent[KW_BOX_D] = extent[KW_BOX_H] = 1;
+            }
             bool smallest = true;
             for (int axis = 0; axis < 4; axis++) {
                 int64_t least = axis == KW_BOX_W ? kw_min(extent[axis], 32) : 1;

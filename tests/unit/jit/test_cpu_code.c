@@ -55,8 +55,8 @@ static bool has_line(const char *listing, const char *instruction, const char *r
 
 static void check_code(const kw_config *config, const char *text, const char *listing) {
     bool wide = config->axis[KW_AXIS_ISA] == KW_ISA_AVX512;
-    if (config->axis[KW_AXIS_MATH] == KW_MATH_DP ? !has_line(listing, "vdpbf16ps", "%zmm")
-                                                 : !has_line(listing, "vfmadd", wide ? "%zmm" : "%ymm")) {
+    const char *instruction = config->axis[KW_AXIS_MATH] == KW_MATH_DP ? "vdpbf16ps" : "vfmadd";
+    if (!has_line(listing, instruction, wide ? "%zmm" : "%ymm")) {
         fail_msg("%s: multiplies no whole vectors", text);
     }
     bool narrow = config->axis[KW_AXIS_ISA] == KW_ISA_AVX2, many = kw_config_isa(config)->registers > 16;

@@ -132,7 +132,8 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
         s.k = width;
     }
     kw_problem_output(s.out + 1, problem);
-    if (amx && reads_pixels_once(d, s.out) && kw_problem_pixels_are_even(problem, KW_X) && kw_problem_pixels_are_even(problem, KW_Y)) {
+    bool even = kw_problem_pixels_are_even(problem, KW_X) && kw_problem_pixels_are_even(problem, KW_Y);
+    if (dp && !how->own && even && reads_pixels_once(d, s.out)) { /* no row ends with half a pair */
         int64_t pixels = s.out[0] * s.out[1] * s.out[2] * s.out[3];
         s.flat = true;
         s.dims.n = s.out[0] = 1;

@@ -9,6 +9,8 @@ static const rule_example direct_rows[] = {
     {"math_type", "conv_fwd int8", "edge=pad", NULL, NULL},
     {"math_isa", "conv_fwd bf16", "isa=avx2 math=dp", NULL, NULL},
     {"math_isa", "conv_fwd bf16", "isa=avx512vl tile_w=5 vecs=5", NULL, NULL},
+    {"", "conv_fwd bf16", "isa=avx512vl math=dp tile_w=5 vecs=5", NULL, NULL},
+    {"arch_isa", "conv_fwd bf16", "isa=avx512vl math=dp tile_w=5 vecs=5", "x86-64-v4-vnni", NULL},
     {"", "conv_fwd fp32", "isa=avx512vl tile_w=5 vecs=5", "x86-64-v4", NULL},
     {"tile_registers", "conv_fwd fp32", "isa=avx512vl tile_w=4 vecs=7", NULL, NULL},
     {"arch_isa", "conv_fwd fp32", "isa=avx512vl tile_w=5 vecs=5", "x86-64-v3-vnni", NULL},
@@ -138,6 +140,7 @@ static const rule_example bwd_weight_rows[] = {
 
 static const rule_example depthwise_rows[] = {
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f5x4 d2x3 p4x4"},
+    {"math_isa", "conv_fwd bf16", "isa=avx512vl math=dp", NULL, NULL},
     {"", "conv_fwd bf16", "math=dp tile_h=1", ARCH, NULL},
     {"row_pairs", "conv_fwd bf16", "math=dp tile_h=1 taps_h=1", NULL, NULL},
     {"one_tap", "conv_fwd fp32", "taps_h=1 taps_w=1 stride=2", NULL, NULL},
