@@ -173,10 +173,15 @@ static void kw_fill(char *to, kw_i64 bytes, kw_u32 word) {
     kw_i64 i = 0;
     for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
         kw_put(to + i, words);
+#if KW_MASKS
+    unsigned long long rest = (1ull << (bytes - i)) - 1;
+    if (rest) __asm__("vmovdqu8 %1, %0%{%2%}" : "+m"(*(kw_vf_u *)(to + i)) : "v"(words), "Yk"(rest));
+#else
     for (; i + 4 <= bytes; i += 4)
         *(kw_i32_u *)(to + i) = (int)word;
     for (; i < bytes; i++)
         to[i] = (char)(word >> 8 * (i % 4));
+#endif
 }
 
 /* Zeros as a tile reads them. */
