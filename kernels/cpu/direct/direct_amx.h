@@ -64,9 +64,7 @@ static void sum_tiles(const kw_kernel_args *a, const kw_tile_job *unit, const bl
     kw_i64 all = kw_max(rows->walk.taps * of_height, 1), slice = a->params.slice_runs ? a->params.slice_runs : all;
     kw_i64 steps = a->params.slice_chunks ? a->params.slice_chunks * KW_AMX_CHUNK(unit->steps) : unit->steps;
     kw_i64 of_runs = ceil_div(all, slice), slices = of_runs * ceil_div(unit->steps, steps),
-           band = slices > 1        ? KW_DIRECT_BAND
-                  : end - begin > 1 ? KW_DIRECT_BAND
-                                    : 1;
+           band = slices > 1 || end - begin > 1 ? KW_DIRECT_BAND : kw_max(tiles, 1);
     for (kw_i64 first = 0; first < tiles; first += band) {
         for (kw_i64 i = begin; i < end; i++) {
             const kw_tile_job block = job_of_block(a, unit, met, i);
