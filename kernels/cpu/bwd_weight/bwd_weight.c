@@ -174,16 +174,24 @@ static void view_box(share *s, kw_i64 i, char *memory) {
 
 /* --- tiles --- */
 
+/* Of the vector side: whether the block's channels do not reach its last vector. */
+KW_INLINE int block_lacks(const share *s, kw_i64 block) {
+    return KW_TILE_LACKS && (KW_LANES_C ? s->c : s->k) - block * KW_WIDTH <= KW_WIDTH - KW_LANES;
+}
+
 /* Without a copy, a block reads on into the channels of the groups that follow, and the last ones of a pixel are moved back so that they end
- * with its last channel: lanes and rows that are not the block's own are not stored. left: channels from the group's first to the pixel's end. */
-KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 left) {
-    return copied ? block * width : kw_min(block * width, left - width);
+ * with its last channel: lanes and rows that are not the block's own are not stored. width: of channels, of which it reads so many. left:
+ * channels from the group's first to the pixel's end. */
+KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 reads, kw_i64 left) {
+    return copied ? block * width : kw_min(block * width, left - reads);
 }
 KW_INLINE kw_i64 first_x(const share *s, kw_i64 block) {
-    return first_channel(KW_COPY != 0, block, KW_X_WIDTH, (s->args->groups - s->group) * s->c);
+    kw_i64 reads = KW_X_WIDTH - (KW_LANES_C && block_lacks(s, block) ? KW_LANES : 0);
+    return first_channel(KW_COPY != 0, block, KW_X_WIDTH, reads, (s->args->groups - s->group) * s->c);
 }
 KW_INLINE kw_i64 first_y(const share *s, kw_i64 block) {
-    return first_channel(KW_COPY_Y, block, KW_Y_WIDTH, (s->args->groups - s->group) * s->k);
+    kw_i64 reads = KW_Y_WIDTH - (!KW_LANES_C && block_lacks(s, block) ? KW_LANES : 0);
+    return first_channel(KW_COPY_Y, block, KW_Y_WIDTH, reads, (s->args->groups - s->group) * s->k);
 }
 KW_INLINE kw_i64 x_offset(const share *s, kw_i64 block) { return KW_COPY ? block * s->x.block : first_x(s, block) * 4; }
 KW_INLINE kw_i64 y_offset(const share *s, kw_i64 block) { return KW_COPY_Y ? block * s->y.block : first_y(s, block) * 4; }
@@ -348,6 +356,7 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             job.to = ends[1] ? spill : waiting + unit * KW_TILE_BYTES;
             job.to_step = KW_TILE_ROW;
             job.narrow = 0;
+            job.lacks = block_lacks(s, at.v_block);
             job.steps = KW_MATH == 3 ? s->args->params.chunk : 1;
             job.b_row = s->y.count[KW_BOX_W] * 4;
             int whole = ends[1] && is_whole(s, &at, &job);

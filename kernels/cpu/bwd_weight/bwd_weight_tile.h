@@ -5,7 +5,10 @@
  *
  * The sums are named variables a<row>_<vector>, so that they stay in registers and compile fast; kw_config.h unrolls what goes over them:
  *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_TILE - 1)
- *   KW_EACH_VECTOR(DO, row)   DO(row, 0) ... DO(row, KW_VECS - 1) */
+ *   KW_EACH_VECTOR(DO, row)   DO(row, 0) ... DO(row, KW_VECS - 1)
+ *   KW_EACH_BUT_LAST(DO, row)  the same but for the last
+ * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h. */
+#define KW_TILE_LACKS (KW_LANES == 8 && KW_VECS > 1 && KW_MATH == 0 && KW_STORAGE != 3 && !KW_OWN)
 #define KW_VECTOR (4 * KW_LANES)          /* bytes */
 #define KW_TILE_ROW (KW_VECS * KW_VECTOR) /* bytes of a row of sums */
 #define KW_TILE_BYTES KW_BWD_WEIGHT_TILE_BYTES(KW_TILE, KW_VECS *KW_LANES)
@@ -21,6 +24,7 @@ typedef struct kw_weight_job {
     kw_i64 to_step;                        /* bytes from row to row of to */
     int narrow;                            /* to is the result, of its type and behind the epilogue; else fp32 sums */
     kw_place at;                           /* where narrow */
+    int lacks;                             /* where KW_TILE_LACKS: the last vector is neither read nor summed */
     kw_i64 steps, b_row;                   /* math=amx: of a chunk; bytes from a spread channel to the next */
 } kw_weight_job;
 
@@ -60,6 +64,11 @@ typedef struct kw_weight_job {
     if (KW_VECS > 1) KW_KEEP(x);                                                                                                           \
     KW_EACH_VECTOR(KW_MULTIPLY, row)
 
+#define KW_MULTIPLY_LACKING(row)                                                                                                           \
+    x = KW_SPREAD(b + (row)*KW_ELEMENT);                                                                                                   \
+    if (KW_VECS > 2) KW_KEEP(x);                                                                                                           \
+    KW_EACH_BUT_LAST(KW_MULTIPLY, row)
+
 #define KW_PUT(row, i) kw_put(to + (i)*KW_VECTOR, (kw_vf)a##row##_##i);
 #define KW_PUT_ROW(row)                                                                                                                    \
     if ((row) > 0) to += job->to_step;                                                                                                     \
@@ -87,6 +96,18 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
             for (kw_i64 i2 = job->count[2]; i2 > 0; i2--, v2 += job->v_step[2], b2 += job->b_step[2]) {
                 const char *v = v2, *b = b2;
                 kw_i64 i = job->count[3], v_step = job->v_step[3], b_step = job->b_step[3];
+#if KW_TILE_LACKS
+                if (job->lacks) {
+                    do {
+                        KW_EACH_BUT_LAST(KW_LOAD_VECTOR, 0)
+                        kw_vf x;
+                        KW_EACH_ROW(KW_MULTIPLY_LACKING)
+                        v += v_step;
+                        b += b_step;
+                    } while (--i);
+                    continue;
+                }
+#endif
                 do {
                     KW_EACH_VECTOR(KW_LOAD_VECTOR, 0)
                     kw_vf x;

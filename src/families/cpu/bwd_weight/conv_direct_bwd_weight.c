@@ -289,6 +289,12 @@ static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_c
     return !how->parted || most < 2 ? 1 : most < PARTS_MOST ? (int64_t)most : PARTS_MOST;
 }
 
+/* KW_TILE_LACKS of kernels/cpu/bwd_weight/bwd_weight_tile.h. */
+static bool may_lack(const kw_bwd_weight *how, const kw_config *config) {
+    bool fma = config->axis[KW_AXIS_MATH] == KW_MATH_FMA && config->dtype != KW_INT8;
+    return fma && kw_config_isa(config)->lanes == 8 && how->vecs > 1 && !how->own;
+}
+
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
                           kw_launch *launch) {
     shape s = shape_of(how, config, problem);
@@ -344,10 +350,14 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     pixels *= s.dp       ? (double)(pairs_of(&s, s.out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
               : s.padded ? (double)s.out[KW_BOX_W]
                          : (double)kw_problem_axis_products(problem, 2);
-    double blocks = (double)(s.groups * s.x_blocks * s.y_blocks), rows = how->tile, vecs = how->vecs;
-    launch->multiply_adds = blocks * pixels * rows * vecs;
+    double rows = how->tile, vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s.x_blocks : s.y_blocks);
+    double spread = (double)(s.groups * (how->lanes_c ? s.y_blocks : s.x_blocks)) * pixels;
+    const kw_tile tile_of = {.rows = 1, .cols = how->tile, .vecs = how->vecs};
+    const kw_tile_work work = {.block = width, .lacks = may_lack(how, config)};
+    int64_t v_channels = how->lanes_c ? s.c : s.k;
+    launch->multiply_adds = spread * rows * kw_tile_products(&work, &tile_of, v_channels);
     double elements = s.amx ? rows / KW_AMX_ROWS + vecs : vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1;
-    launch->loads = blocks * pixels * elements;
+    launch->loads = spread * (v_blocks * elements - (v_blocks * vecs - (double)kw_tile_vectors(&work, &tile_of, v_channels)));
     launch->copied_bytes = 2.0 * (double)(s.groups * boxes) * (double)(x + y) + 2.0 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
     if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
@@ -371,6 +381,10 @@ void kw_bwd_weight_emit(const kw_bwd_weight *how, kw_text *text) {
     }
     kw_text_add(text, "\n#define KW_EACH_VECTOR(DO, row)");
     for (int v = 0; v < vecs; v++) {
+        kw_text_addf(text, " DO(row, %d)", v);
+    }
+    kw_text_add(text, "\n#define KW_EACH_BUT_LAST(DO, row)");
+    for (int v = 0; v + 1 < vecs; v++) {
         kw_text_addf(text, " DO(row, %d)", v);
     }
     kw_text_add(text, "\n");

@@ -301,7 +301,8 @@ static cut cut_problem(const kw_direct *direct, const kw_tile_work *work, const 
                        const cut_facts *facts) {
     const kw_tile *tile = &direct->tile;
     const edge none = {SKIP_NOTHING, 1, 1}, cols = edge_of(work, tile);
-    const edge rows = {cols.skip == SKIP_PIXELS ? SKIP_PIXELS : SKIP_NOTHING, 1, 1};
+    /* Of a tall tile that has one row of its columns inside, sums wait as well. */
+    const edge rows = {cols.skip == SKIP_PIXELS ? SKIP_PIXELS : SKIP_NOTHING, 1, kw_ceil_div(KW_LANES_UNDER_WAY, work->block * tile->cols)};
     cut c = {.depth = source_span(problem, 0, 1, &none),
              .height = source_span(problem, 1, tile->rows, tile->rows > 1 ? &rows : &none),
              .width = source_span(problem, 2, least_tile(work, tile), &cols)};
