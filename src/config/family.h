@@ -189,6 +189,7 @@ struct kw_family {
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
     void (*emit)(const kw_config *config, kw_text *text);
     const char *kernel; /* file of kernels/, which includes kw_config.h: "cpu/direct/direct.c". NULL: emit() writes the whole kernel */
+    const char *(*kernel_of)(const kw_config *config); /* the same, where it is not one for all configs; NULL: it is */
     /* Compiled-in stages; NULL for generated families. */
     const kw_builtin *(*builtin)(const kw_config *config);
 };

@@ -17,7 +17,7 @@ set(KW_SHARED_KERNEL_FILES
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c
-    cpu/cpu_rules.c cpu/grouped/grouped_launch.c cpu/grouped/grouped_rules.c cpu/reorder.c cpu/grouped/grouped_emit.c cpu/emit/tile.c
+    cpu/cpu_rules.c cpu/grouped/grouped_launch.c cpu/grouped/grouped_rules.c cpu/reorder.c cpu/gemm/planes.c cpu/grouped/grouped_emit.c cpu/emit/tile.c
     gpu/defines.c gpu/turned.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/border_maps.c gpu/mma/image_maps.c gpu/mma/plane_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
 
@@ -31,7 +31,7 @@ endfunction()
 kw_family(conv.direct cpu/direct/conv_direct.c cpu/direct/args.h cpu/direct/direct_amx.h cpu/direct/direct_pack.h cpu/direct/direct_tensors.h cpu/direct/direct.c)
 kw_family(conv.any_groups cpu/direct/conv_any_groups.c cpu/lib/own_lanes.h)
 kw_family(conv.pointwise cpu/gemm/conv_pointwise.c cpu/gemm/planes.h)
-kw_family(conv.direct_1st cpu/direct/conv_direct_1st.c)
+kw_family(conv.direct_1st cpu/direct/conv_direct_1st.c cpu/gemm/planes_taps.h cpu/gemm/first.c)
 kw_family(conv.gemm_col2im cpu/gemm/conv_gemm_col2im.c cpu/col2im/args.h cpu/col2im/col2im.c)
 kw_family(gemm.tiled cpu/gemm/gemm_tiled.c cpu/gemm/args.h cpu/gemm/gemm.c)
 kw_family(gemm.dot cpu/gemm/gemm_dot.c cpu/dot/args.h cpu/dot/dot.c)

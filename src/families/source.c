@@ -288,7 +288,7 @@ kw_status kw_source_make(kw_text *source, const kw_config *config, kw_code code,
     source_writer w = {.text = source, .config = config, .code = code, .folder = folder && *folder ? folder : NULL, .err = err};
     w.lines = code.dialect == KW_DIALECT_EMU;
     if (family->kernel) {
-        add_file(&w, family->kernel);
+        add_file(&w, family->kernel_of ? family->kernel_of(config) : family->kernel);
         if (!gpu && kw_epilogue_bias_gradient(&config->wants.epilogue)) {
             add_file(&w, "cpu/lib/bias_gradient.h");
         }

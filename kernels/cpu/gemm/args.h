@@ -14,8 +14,11 @@ typedef struct kw_gemm_params {
     kw_i64 pitch;             /* bytes from one copied row to the next */
     int a_columns, b_columns; /* 1: A, B lies in memory by columns */
     kw_i64 copy_at;           /* byte of thread memory where copied rows begin; before it: what tiles spill */
-    kw_i64 slice;             /* steps of the depth that all of a chunk's tiles sum before the next, of math=amx; else all steps */
-    kw_i64 deep;              /* steps of the depth that all of a unit's blocks sum before the next, whole slices; else all steps */
+    union {
+        kw_i64 slice;   /* steps of the depth that all of a chunk's tiles sum before the next, of math=amx; else all steps */
+        kw_i64 rows_at; /* of planes_taps.h: byte of thread memory where rows of the source begin */
+    };
+    kw_i64 deep; /* steps of the depth that all of a unit's blocks sum before the next, whole slices; else all steps */
 } kw_gemm_params;
 
 KW_PARAMS_FIT(kw_gemm_params);
@@ -24,6 +27,9 @@ KW_PARAMS_FIT(kw_gemm_params);
 #define KW_PLANE_RUN_BYTES 32
 /* A panel; a vector may end behind it. */
 #define KW_PLANE_PANEL_BYTES(steps, block) ((steps)*KW_TILE_STEP_BYTES(block) + 2 * KW_LINE)
+/* Of planes_taps.h: a place for each element of the depth, in whole lines; bytes of a run of a row's pixels. A vector of pixels may end behind the last. */
+#define KW_PLANE_PLACES(depth) ((8 * (depth) + KW_LINE - 1) / KW_LINE * KW_LINE)
+#define KW_PLANE_RUN_OF(pixels, more, bytes) ((((pixels) + (more)) * (bytes) + KW_LINE - 1) / KW_LINE * KW_LINE)
 #define KW_PLANE_RUNS(block, pixels) ((pixels) == 1 ? (block) : (block) / (pixels) + 2)
 
 #endif

@@ -1,4 +1,4 @@
-/* planes.h: conv.pointwise on channels-first tensors. There a channel's pixels lie side by side, so they fill the vectors, and it is the
+/* planes.h: conv.pointwise, and by planes_taps.h conv.direct_1st, on channels-first tensors. There a channel's pixels lie side by side, so they fill the vectors, and it is the
  * filters whose values are spread: C[channels, pixels] = A[channels, depth] B[depth, pixels], where A is the filters, packed once as the
  * rows of a tile, and B the tensor that is read.
  *
@@ -17,24 +17,28 @@
 #define FROM_IMAGE(a, p) FROM_STEP(a)[0]
 #define FROM_PIXEL(a, d, h, w) (d * FROM_STEP(a)[1] + h * FROM_STEP(a)[2] + w)
 #define FROM_SPAN(a, p)                                                                                                                    \
-    ((a->n - 1) * FROM_STEP(a)[0] + (a->groups * p.depth - 1) * FROM_STEP(a)[4] +                                                          \
+    ((a->n - 1) * FROM_STEP(a)[0] + (a->groups * p.planes - 1) * FROM_STEP(a)[4] +                                                         \
      FROM_PIXEL(a, (FROM_SIZE(a)[0] - 1), (FROM_SIZE(a)[1] - 1), FROM_SIZE(a)[2]))
 #define TO_PLANE(a, p) TO_STEP(a)[4]
 #define TO_IMAGE(a, p, plane) (TO_STEP(a)[0] * KW_OUT_BYTES)
 #else
 #define FROM_PLANE(a, pixels) pixels
-#define FROM_IMAGE(a, p) a->groups * p->depth * p->from_plane
+#define FROM_IMAGE(a, p) a->groups * p->planes * p->from_plane
 #define FROM_PIXEL(a, d, h, w) ((d * a->in[1] + h) * a->in[2] + w)
-#define FROM_SPAN(a, p) a->n * a->groups *p.depth *p.from_plane
+#define FROM_SPAN(a, p) a->n * a->groups *p.planes *p.from_plane
 #define TO_PLANE(a, p) p->pixels
 #define TO_IMAGE(a, p, plane) a->groups * p->rows *plane
+#endif
+
+#ifndef KW_PLANE_TAPS
+#define KW_PLANE_TAPS 0 /* 1: the depth is channels by taps (planes_taps.h) */
 #endif
 
 typedef struct plane_product {
     const char *w, *from, *end; /* the filters; the tensor that is read, and its end */
     char *to;
     kw_i64 rows, depth, pixels, columns; /* of a group and an image; columns: pixels of all images */
-    kw_i64 from_plane, steps;            /* pixels of a plane that is read */
+    kw_i64 planes, from_plane, steps;    /* channels that are read, pixels of each */
     kw_i64 w_row, w_deep;                /* bytes */
 } plane_product;
 
@@ -42,11 +46,11 @@ static plane_product plane_product_of(const kw_kernel_args *a) {
     kw_i64 out = a->out[0] * a->out[1] * a->out[2], in = a->in[0] * a->in[1] * a->in[2];
     plane_product p = {.w = a->w, .pixels = out, .columns = a->n * out};
 #if KW_BACKWARD
-    p.from = a->y, p.to = a->x, p.rows = a->c, p.depth = a->k, p.from_plane = FROM_PLANE(a, out), p.w_row = KW_BYTES,
+    p.from = a->y, p.to = a->x, p.rows = a->c, p.depth = p.planes = a->k, p.from_plane = FROM_PLANE(a, out), p.w_row = KW_BYTES,
     p.w_deep = a->c * KW_BYTES;
 #else
-    p.from = a->x, p.to = a->y, p.rows = a->k, p.depth = a->c, p.from_plane = FROM_PLANE(a, in), p.w_row = a->c * KW_BYTES,
-    p.w_deep = KW_BYTES;
+    p.from = a->x, p.to = a->y, p.rows = a->k, p.planes = a->c, p.from_plane = FROM_PLANE(a, in), p.w_deep = KW_BYTES;
+    p.depth = KW_PLANE_TAPS ? a->c * a->filter[0] * a->filter[1] * a->filter[2] : a->c, p.w_row = p.depth * KW_BYTES;
 #endif
     p.end = p.from + FROM_SPAN(a, p) * KW_BYTES;
     p.steps = (p.depth + KW_PAIR - 1) / KW_PAIR;
@@ -115,7 +119,7 @@ typedef struct plane_chunk {
 
 /* Channel by channel, so that memory is read in long pieces. A vector that reaches beyond a run holds other pixels there: the next run's
  * come after it, or nobody reads them. */
-static void copy_panels(char *to, const plane_product *p, const plane_chunk *chunk) {
+static __attribute__((unused)) void copy_panels(char *to, const plane_product *p, const plane_chunk *chunk) {
     kw_i64 plane = p->from_plane * KW_BYTES, panel = KW_PLANE_PANEL_BYTES(p->steps, KW_BLOCK);
     const char *from = chunk->from;
     for (kw_i64 step = 0; step < p->steps; step++, from += KW_PAIR * plane, to += KW_STEP_BYTES) {
@@ -248,19 +252,29 @@ static int ARE_TOGETHER(const kw_kernel_args *a, const plane_product *p) {
 #define ARE_TOGETHER(a, p) (KW_BACKWARD || p->from_plane == p->pixels)
 #endif
 
+#if KW_PLANE_TAPS
+#include "cpu/gemm/planes_taps.h"
+#endif
+
 /* Fills a unit's panels. */
-static void open_chunk(const kw_kernel_args *a, const plane_product *p, plane_chunk *chunk, kw_i64 group, kw_i64 block, char *copies) {
+static void open_chunk(const kw_kernel_args *a, const plane_product *p, plane_chunk *chunk, kw_i64 group, kw_i64 block, char *copies,
+                       char *rows) {
     chunk->image = FROM_IMAGE(a, p) * KW_BYTES;
-    chunk->from = p->from + group * p->depth * p->from_plane * KW_BYTES;
+    chunk->from = p->from + group * p->planes * p->from_plane * KW_BYTES;
     chunk->first[0] = 0;
     for (kw_i64 i = 0; i < chunk->panels; i++)
         chunk->first[i + 1] = chunk->first[i] + list_plane_runs(p, (block + i) * KW_BLOCK, chunk->run + chunk->first[i]);
+    (void)rows;
+#if KW_PLANE_TAPS
+    open_taps(a, p, chunk, block, copies, rows);
+#else
     if (ARE_TOGETHER(a, p)) {
         copy_panels(copies, p, chunk);
         return;
     }
     for (kw_i64 i = 0; i < chunk->panels; i++)
         gather_panel(copies + i * KW_PLANE_PANEL_BYTES(p->steps, KW_BLOCK), a, p, chunk, i);
+#endif
 }
 
 static void multiply_planes(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
@@ -273,10 +287,10 @@ static void multiply_planes(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, c
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 part = unit % parts, number = unit / parts, group = number / chunks, block = number % chunks * panels;
         chunk.panels = kw_min(panels, blocks - block);
-        if (number != open) open_chunk(a, &p, &chunk, group, block, copies);
+        if (number != open) open_chunk(a, &p, &chunk, group, block, copies, memory + a->params.rows_at);
         open = number;
         const char *next = 0;
-        if (number % chunks + 1 < chunks && p.from_plane >= panels * KW_BLOCK) {
+        if (!KW_PLANE_TAPS && number % chunks + 1 < chunks && p.from_plane >= panels * KW_BLOCK) {
             kw_i64 column = (block + panels) * KW_BLOCK;
             next = chunk.from + column / p.pixels * chunk.image + column % p.pixels * KW_BYTES;
         }

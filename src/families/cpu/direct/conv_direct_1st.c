@@ -3,9 +3,15 @@
  * straddle taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps;
  * conv.gemm_col2im is for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart
  * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite; integers meet a weight of zero there. math=amx copies
- * pixels with channels of zeros behind theirs, so that runs are whole chunks. */
+ * pixels with channels of zeros behind theirs, so that runs are whole chunks.
+ *
+ * Of channels-first tensors the pixels fill the vectors, and the depth is channels by taps: kernels/cpu/gemm/first.c, by whose tiles tile_w are result
+ * channels and vecs vectors of pixels. */
 #include "families/cpu/direct/direct.h"
+#include "families/cpu/gemm/planes.h"
 #include "families/cpu/reorder.h"
+
+#include "problem/epilogue/epilogue.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
 
@@ -32,18 +38,53 @@ static void conv_direct_1st_decode(const kw_config *config, const kw_target *tar
     *(kw_direct *)decoded = conv_direct_1st_direct(config);
 }
 
+/* Whether channels-first tensors are read and written as they lie. int8, tile registers, parts of larger tensors, and steps that have values of pixels
+ * or of two tensors like the result have turns (families/cpu/reorder.h). */
+static bool has_planes(const kw_config *config, const kw_wants *wants) {
+    int likes = 0, rows = 0;
+    for (int32_t i = 0; i < wants->epilogue.count; i++) {
+        kw_extra_shape shape = kw_epilogue_info_of(wants->epilogue.step[i].op)->shape;
+        likes += shape == KW_EXTRA_ALL;
+        rows += shape == KW_EXTRA_ROW;
+    }
+    bool lies = wants->first && !wants->pitched && likes <= 1 && !rows;
+    return lies && config->dtype != KW_INT8 && config->axis[KW_AXIS_MATH] != KW_MATH_AMX;
+}
+
+/* The same but for half pairs, which meet zeros in a panel. */
+static kw_tile plane_tile(const kw_config *config) {
+    kw_tile tile = conv_direct_1st_direct(config).tile;
+    tile.odd = false;
+    return tile;
+}
+
 static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     kw_direct direct = conv_direct_1st_direct(config);
     kw_direct_launch(&direct, config, problem, target, result);
 }
 
 static void conv_direct_1st_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
-    kw_reorder_launch(launch_last, config, problem, target, result);
+    kw_wants wants = kw_problem_wants(problem);
+    kw_tile tile = plane_tile(config);
+    if (has_planes(config, &wants)) {
+        kw_planes_launch(&tile, true, config, problem, target, result);
+    } else {
+        kw_reorder_launch(launch_last, config, problem, target, result);
+    }
+}
+
+static const char *conv_direct_1st_text(const kw_config *config) {
+    return has_planes(config, &config->wants) ? "cpu/gemm/first.c" : "cpu/direct/direct.c";
 }
 
 static void conv_direct_1st_emit(const kw_config *config, kw_text *text) {
     kw_direct direct = conv_direct_1st_direct(config);
-    kw_direct_emit(&direct, config, text);
+    kw_tile tile = plane_tile(config);
+    if (has_planes(config, &config->wants)) {
+        kw_tile_emit(text, &tile, config);
+    } else {
+        kw_direct_emit(&direct, config, text);
+    }
 }
 
 const kw_family kw_family_conv_direct_1st = {
@@ -68,4 +109,5 @@ const kw_family kw_family_conv_direct_1st = {
     .launch = conv_direct_1st_launch,
     .emit = conv_direct_1st_emit,
     .kernel = "cpu/direct/direct.c",
+    .kernel_of = conv_direct_1st_text,
 };

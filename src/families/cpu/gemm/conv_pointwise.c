@@ -1,11 +1,9 @@
 /* conv_pointwise.c: convolution with filter 1 and no padding, forward and backward data, as the matrix product of gemm.tiled: pixels of all
  * images are the rows of A, or of channels-first tensors the columns of B. A strided forward gathers its pixels. Strided backward data leaves most pixels zero and is conv.direct's. */
 #include "families/cpu/gemm/gemm.h"
+#include "families/cpu/gemm/planes.h"
 #include "families/cpu/reorder.h"
 
-#include "base/math.h"
-#include "config/launch/team.h"
-#include "cpu/gemm/args.h"
 #include "problem/epilogue/epilogue.h"
 #include "problem/tensors/pitch.h"
 
@@ -99,47 +97,9 @@ static void launch_rows(const kw_config *config, const kw_problem *problem, cons
     kw_gemm_launch(&product, config, target, result);
 }
 
-/* Channels first: the filters are packed as rows, pixels are columns and are copied by panels (kernels/cpu/gemm/planes.h). int8, whose
- * instruction wants unsigned values to spread, and tile registers have turns instead. A unit's panels
- * take a quarter of the second-level cache; more than 8 save nothing (docs/results/2026-11-23/layouts.md). */
 static void launch_planes(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
-    enum { PANELS_MIN = 2, PANELS_MAX = 8 };
-    const kw_conv_dims *d = &problem->conv;
     kw_tile tile = kw_gemm_tile(config);
-    kw_tile_work work = kw_tile_work_of(config, &tile);
-    bool forward = problem->op == KW_CONV_FWD;
-    int64_t out[3], depth = (forward ? d->c : d->k) / d->g, rows = (forward ? d->k : d->c) / d->g;
-    kw_problem_output(out, problem);
-    int64_t steps = kw_ceil_div(depth, work.pair), tiles = kw_ceil_div(rows, tile.cols), pixels = out[0] * out[1] * out[2];
-    int64_t blocks = kw_ceil_div(d->n * pixels, work.block);
-    int64_t pitch = kw_tile_pitch(kw_round_up(depth, work.pair) * work.word, 1, tile.cols), panel = KW_PLANE_PANEL_BYTES(steps, work.block);
-    int64_t panels = kw_min(blocks, kw_min(PANELS_MAX, kw_max(target->l2 / 4 / panel, PANELS_MIN)));
-    int64_t chunks = kw_max(kw_ceil_div(blocks, panels), kw_min(blocks, kw_ceil_div(target->units, d->g)));
-    panels = kw_ceil_div(blocks, chunks);
-    chunks = kw_ceil_div(blocks, panels);
-    int64_t units = d->g * chunks, parts = kw_tile_parts(units, tiles, target->units, KW_TEAM_UNITS);
-
-    *result = (kw_launch){.stages = 2, .stage = {{.units = d->g * tiles, .packs = true}, {.units = units * parts}}};
-    result->packed_bytes = d->g * tiles * tile.cols * pitch;
-    int64_t runs = panels * KW_PLANE_RUNS(work.block, pixels) * KW_PLANE_RUN_BYTES + 8 * (panels + 1);
-    int64_t copies_at = kw_round_up(2 * KW_TILE_SPILL_BYTES(tile.cols, work.block) + runs, KW_LINE);
-    result->thread_bytes = copies_at + panels * panel + 2 * KW_LINE;
-    *kw_launch_params(result, kw_gemm_params) = (kw_gemm_params){
-        .parts = parts,
-        .far = (short)kw_tile_far(target),
-        .pitch = pitch,
-        .chunk_rows = panels,
-        .copy_at = copies_at,
-    };
-
-    double met = (double)(d->g * blocks * tiles), copies = (double)(d->g * blocks * kw_tile_sharers(units, parts, target->units));
-    result->multiply_adds = met * (double)(tile.cols * tile.vecs * steps * work.instructions);
-    result->loads = met * (double)((tile.cols + tile.vecs) * steps);
-    result->copied_bytes = 2.0 * (double)result->packed_bytes + 2.0 * copies * (double)panel;
-    result->rereads[0] = (kw_cache_reuse){
-        .bytes = (double)(chunks - 1) * (double)result->packed_bytes,
-        .between = result->packed_bytes / d->g,
-    };
+    kw_planes_launch(&tile, false, config, problem, target, result);
 }
 
 static void conv_pointwise_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
