@@ -168,6 +168,12 @@ local bytes_divided = {
     { "cooperative", "256x192x128", 3 }, { "cooperative", "128x160x128", 5 }, { "cooperative", "128x112x128", 6 },
 }
 
+-- And of any size in any layout: operands are copied first, turned where rows are contiguous.
+local bytes_copied = {
+    { "cooperative", "128x192x128", 5 }, { "cooperative", "128x128x128", 6 }, { "pingpong", "64x128x128", 7 }, { "pingpong", "64x64x128", 8 },
+    { "cooperative", "128x256x128", 4 },
+}
+
 -- Points without what tells problems apart (ndim, layout). width: bytes of an element; any: of any size. Rows are of 16 bits, or of bytes; a
 -- step of fp32 has half as many.
 local function points(rows, split, width, any)
@@ -290,7 +296,7 @@ end
 -- Those of a product in all layouts that have any. width: bytes of an element; meets: of those whose blocks meet all, else few.
 local function products(width, meets)
     local out, narrow, wide = {}, width == 1, width == 4
-    for _, layout in ipairs((narrow or wide) and { "rcr" } or { "rcr", "rrr", "crr", "ccr" }) do
+    for _, layout in ipairs({ "rcr", "rrr", "crr", "ccr" }) do
         local slabs, few = layout == "rrr" or layout == "crr", layout == "crr" or layout == "ccr" -- columns, or turned rows, are contiguous
         local lists = {
             points(tiles), points(divided.gemm, 0), points(any_size, 0, 2, 1), whole_pieces(thin_points(thin.turned, "turned"), few),
@@ -303,8 +309,12 @@ local function products(width, meets)
         lists[#lists + 1] = slabs and {} or points(tall, 0)
         lists[#lists + 1] = whole_pieces(meeting_points(meets and meeting.turned or meeting.few, "turned"), few)
         lists[#lists + 1] = whole_pieces(meeting_points(meets and meeting.default or meeting.few_columns, "default"), slabs)
-        lists = narrow and { points(of_bytes, nil, 1), points(bytes_divided, 0, 1) } or lists
-        lists = wide and { points(tiles, nil, 4), points(divided.gemm, 0, 4) } or lists
+        lists = narrow and { points(bytes_copied, 0, 1, 1) } or wide and { points(any_size, 0, 4, 1) } or lists
+        if layout == "rcr" and narrow then
+            lists[#lists + 1], lists[#lists + 2] = points(of_bytes, nil, 1), points(bytes_divided, 0, 1)
+        elseif layout == "rcr" and wide then
+            lists[#lists + 1], lists[#lists + 2] = points(tiles, nil, 4), points(divided.gemm, 0, 4)
+        end
         for _, list in ipairs(lists) do
             for _, p in ipairs(list) do
                 p.layout = layout

@@ -78,8 +78,11 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 
 KW_DEVICE const char *kw_operand(const kw_gpu_args *a, int which) { return which == KW_A ? a->x : a->w; }
 
+/* Rows or columns of the result. */
+KW_DEVICE kw_i64 kw_operand_lines(const kw_gpu_args *a, int which) { return which == KW_A ? a->gm : a->gn; }
+
 KW_DEVICE kw_i64 kw_operand_rows(const kw_gpu_args *a, int which, int *row) {
-    kw_i64 lines = which == KW_A ? a->gm : a->gn;
+    kw_i64 lines = kw_operand_lines(a, which);
     int by_rows = which == KW_A ? KW_A_BY_ROWS : KW_B_BY_ROWS;
     *row = (int)(by_rows ? lines : a->gk);
 #if KW_PITCHED

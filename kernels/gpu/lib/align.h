@@ -1,22 +1,96 @@
 /* align.h: operands whose rows are no multiple of 16 bytes, which bulk copies cannot read, are copied to rows that are (KW_ALIGNS): a stage
  * before the one that multiplies, into the workspace behind the sums of parts. A thread copies 16 bytes of a row; what lies behind its end
- * is zero. src/families/gpu/mma/mma_launch.c describes the copies to the maps.
+ * is zero. Products of fp8, bf8 and tf32 are copied so in any layout, turned where the depth is not contiguous (KW_COPIES_TURN). src/families/gpu/mma/mma_launch.c describes the copies to the maps.
  *
  * The text that includes this gives kw_operand_rows(args, which, &row): how many rows an operand has, and elements of each; with KW_PITCHED
  * kw_operand_line(args, which, row): where one begins. With KW_SPOTS
- * the second operand is always made anew, by its kw_spots_piece(args, number, words), which returns where 16 bytes of it go. */
+ * the second operand is always made anew, by its kw_spots_piece(args, number, words), which returns where 16 bytes of it go. With KW_COPIES_TURN
+ * kw_operand_lines(args, which): how many rows one matrix has. */
 #ifndef KW_ALIGN_H
 #define KW_ALIGN_H
+
+#if KW_COPIES_TURN
+/* Whether its rows are contiguous. */
+KW_DEVICE int kw_turns(int which) { return which == KW_A ? KW_GEMM_A_BY_ROWS(KW_LAYOUT) : KW_GEMM_B_BY_ROWS(KW_LAYOUT); }
+#else
+#define kw_turns(which) 0
+#endif
 
 /* Pieces of 16 bytes of an operand's copy; 0: it needs none. */
 KW_DEVICE kw_i64 kw_copy_pieces(const kw_gpu_args *a, int which, int *row) {
     kw_i64 rows = kw_operand_rows(a, which, row);
+    if (kw_turns(which)) return rows * KW_CEIL(*row, KW_COPY_RUN);
 #if KW_PITCHED
     return (a->line_step[which] | a->batch_step[which]) % KW_COPY_RUN ? rows * KW_CEIL(*row, KW_COPY_RUN) : 0;
 #endif
     return *row % KW_COPY_RUN || (KW_SPOTS && which == KW_B) ? rows * KW_CEIL(*row, KW_COPY_RUN) : 0;
 }
 
+#if KW_COPIES_TURN
+/* Elements `step` bytes apart, as many as there are left in the row. */
+KW_DEVICE void kw_copy_apart(char *to, const char *from, kw_i64 step, int left) {
+    kw_u32 w[4] = {0, 0, 0, 0};
+    KW_UNROLL
+    for (int i = 0; i < KW_COPY_RUN; i++) {
+        kw_u32 element = 0;
+        if (i < left) kw_load_run(&element, from + i * step, KW_BYTES);
+        w[i * KW_BYTES / 4] |= element << i * KW_BYTES % 4 * 8;
+    }
+    kw_store_run(to, w, 16);
+}
+
+/* Threads for an operand's pieces, and what one of them does. */
+KW_DEVICE kw_i64 kw_copy_threads(const kw_gpu_args *a, int which, kw_i64 pieces, int row) {
+    kw_i64 lines = kw_operand_lines(a, which);
+    return kw_turns(which) && pieces
+               ? pieces / (lines * KW_CEIL(row, KW_COPY_RUN)) * KW_TURN_BLOCKS(lines, KW_CEIL(row, KW_COPY_RUN)) * KW_ADD_THREADS
+               : pieces;
+}
+
+KW_DEVICE void kw_copy_turned(const kw_gpu_args *a, int which, int at, int row, char *to, const char *from) {
+    int lines = (int)kw_operand_lines(a, which), each = KW_CEIL(row, KW_COPY_RUN), along = KW_CEIL(each, KW_TURN_PIECES);
+    int block = at / KW_ADD_THREADS, over = block / along, across = KW_CEIL(lines, KW_TURN_ROWS), batch = over / across;
+    int line = (over - batch * across) * KW_TURN_ROWS + at % KW_TURN_ROWS;
+    int piece = (block - over * along) * KW_TURN_PIECES + at / KW_TURN_ROWS % KW_TURN_PIECES;
+#if KW_PITCHED
+    kw_i64 step = a->line_step[which], matrix = batch * a->batch_step[which];
+#else
+    kw_i64 step = lines, matrix = (kw_i64)batch * row * lines;
+#endif
+    if (line >= lines || piece >= each) return;
+    from += (matrix + piece * KW_COPY_RUN * step + line) * KW_BYTES;
+    kw_copy_apart(to + (((kw_i64)batch * lines + line) * each + piece) * 16, from, step * KW_BYTES, row - piece * KW_COPY_RUN);
+}
+#endif
+
+#if KW_COPIES_TURN
+KW_KERNEL(kw_stage0, KW_ADD_THREADS) {
+    int row, which = KW_A, at = (int)(kw_block() * KW_ADD_THREADS + kw_thread());
+    char *to = args.shared + KW_COPIES_AT(args.params.to_workspace ? args.params.splits * args.params.elements * 4 : 0);
+    kw_i64 pieces = kw_copy_pieces(&args, KW_A, &row), threads = kw_copy_threads(&args, KW_A, pieces, row);
+    kw_launch_wait();
+    kw_launch_next();
+    if (at >= threads) {
+        which = KW_B;
+        at -= (int)threads;
+        to += KW_COPIES_AT(pieces * 16);
+        pieces = kw_copy_pieces(&args, KW_B, &row);
+        if (at >= kw_copy_threads(&args, KW_B, pieces, row)) return;
+    }
+    const char *from = kw_operand(&args, which);
+    int each = KW_CEIL(row, KW_COPY_RUN), line = at / each, first = (at - line * each) * KW_COPY_RUN;
+    if (kw_turns(which)) {
+        kw_copy_turned(&args, which, at, row, to, from);
+        return;
+    }
+#if KW_PITCHED
+    from += (kw_operand_line(&args, which, line) + first) * KW_BYTES;
+#else
+    from += ((kw_i64)line * row + first) * KW_BYTES;
+#endif
+    kw_copy_apart(to + (kw_i64)at * 16, from, KW_BYTES, row - first);
+}
+#else
 /* Elements from `from` on, as many as there are left in the row; two at a time where all rows begin at words. */
 KW_DEVICE void kw_copy_piece(char *to, const char *from, int left, int words) {
     kw_u32 w[4];
@@ -66,5 +140,6 @@ KW_KERNEL(kw_stage0, KW_ADD_THREADS) {
     kw_copy_piece(to + (kw_i64)at * 16, from, row - first, row % 2 == 0);
 #endif
 }
+#endif
 
 #endif

@@ -145,12 +145,13 @@ static int64_t map_batch_step(const kw_matrix *matrix) {
     return matrix->batch_step ? matrix->batch_step : matrix->lines * matrix->line_step;
 }
 
-/* Boxes of so many lines of an operand. Where its lines lie badly for bulk copies it is copied to lines that do not. */
-static kw_map operand_map(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, int32_t lines) {
+/* Boxes of so many lines of an operand. Where its lines lie badly for bulk copies, or along what they should lie across, it is copied to lines that
+ * do not. */
+static kw_map operand_map(const kw_mma *mma, const kw_problem *problem, kw_tensor tensor, int32_t lines, bool turned) {
     kw_matrix matrix = kw_problem_matrix(problem, tensor);
-    const int64_t extent[3] = {matrix.length, matrix.lines, map_batches(&matrix)};
+    const int64_t extent[3] = {turned ? matrix.lines : matrix.length, turned ? matrix.length : matrix.lines, map_batches(&matrix)};
     int64_t row = matrix.line_step * mma->bytes, batch = map_batch_step(&matrix) * mma->bytes;
-    bool copied = row % KW_ACCESS_BYTES || batch % KW_ACCESS_BYTES;
+    bool copied = turned || row % KW_ACCESS_BYTES || batch % KW_ACCESS_BYTES;
     if (copied) {
         row = kw_mma_row_bytes(mma, extent[0]);
         batch = extent[1] * row;
@@ -162,8 +163,8 @@ static kw_map operand_map(const kw_mma *mma, const kw_problem *problem, kw_tenso
 
 /* The layout is rcr: the depth is contiguous in both operands. */
 static void describe_gemm_operands(const kw_mma *mma, const kw_problem *problem, kw_launch *launch) {
-    launch->map[0] = operand_map(mma, problem, KW_X, mma->tile[0]);
-    launch->map[1] = operand_map(mma, problem, KW_W, mma->tile[1]);
+    launch->map[0] = operand_map(mma, problem, KW_X, mma->tile[0], false);
+    launch->map[1] = operand_map(mma, problem, KW_W, mma->tile[1], false);
 }
 
 /* Lines of an operand of the text that a copy brings: rows, or the depths of a step; of the second, a block's part. */
@@ -180,8 +181,9 @@ static void describe_overlapped(const kw_mma *mma, const kw_problem *problem, kw
     int turned = mma->epi == KW_EPI_TURNED;
     const int32_t box[3] = {KW_SLAB_ELEMENTS, turned ? KW_TURNED_BOX(mma->tile[1]) : KW_SLAB_ELEMENTS,
                             1}; /* KW_PIECE of overlap_layout.h */
-    launch->map[turned] = operand_map(mma, problem, KW_X, box_lines(mma, turned, KW_GEMM_A_BY_ROWS(mma->layout)));
-    launch->map[1 - turned] = operand_map(mma, problem, KW_W, box_lines(mma, 1 - turned, KW_GEMM_B_BY_ROWS(mma->layout)));
+    bool a_by_rows = KW_GEMM_A_BY_ROWS(mma->layout), b_by_rows = KW_GEMM_B_BY_ROWS(mma->layout), turns = kw_mma_copies_turn(mma);
+    launch->map[turned] = operand_map(mma, problem, KW_X, box_lines(mma, turned, a_by_rows && !turns), a_by_rows && turns);
+    launch->map[1 - turned] = operand_map(mma, problem, KW_W, box_lines(mma, 1 - turned, b_by_rows && !turns), b_by_rows && turns);
     if (kw_mma_aligns(mma)) {
         kw_mma_align_operands(mma, launch->map[0].extent[2] * launch->map[0].extent[1], launch->map[1].extent[2] * launch->map[1].extent[1],
                               launch);

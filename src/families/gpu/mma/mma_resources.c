@@ -90,6 +90,10 @@ bool kw_mma_aligns(const kw_mma *mma) {
     return KW_ALIGNS;
 }
 
+bool kw_mma_copies_turn(const kw_mma *mma) {
+    return KW_COPIES_TURN;
+}
+
 bool kw_mma_passes(const kw_mma *mma) {
     return KW_PASSES;
 }

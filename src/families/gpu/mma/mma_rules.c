@@ -91,15 +91,15 @@ static bool gather_operands(const kw_rule_case *c) {
                                            mma->vec[1] * mma->bytes == KW_ACCESS_BYTES);
 }
 
-/* Boxes of 128 bytes, results of 16 bits in pieces of 64 columns. Bytes, and fp32 as tf32, are multiplied where the depth is contiguous. */
+/* Boxes of 128 bytes, results of 16 bits in pieces of 64 columns. Bytes, and fp32 as tf32, are multiplied where the depth is contiguous, or copied so. */
 static bool overlap_operands(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     int32_t run = KW_ACCESS_BYTES / mma->bytes, result = KW_ACCESS_BYTES / (int32_t)kw_dtype_size(kw_dtype_output(mma->dtype));
-    bool narrow = mma->dtype == KW_FP8 || mma->dtype == KW_BF8, rows = mma->op == KW_GEMM && mma->layout == KW_RCR;
+    bool passes = kw_mma_passes(mma), ones = mma->epi == KW_EPI_CSHUFFLE && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
+    bool any = ones && (mma->bytes == 2 || (mma->op == KW_GEMM && !mma->row_groups)); /* kw_mma_copies_turn() */
+    bool narrow = mma->dtype == KW_FP8 || mma->dtype == KW_BF8, rows = mma->op == KW_GEMM && (mma->layout == KW_RCR || any);
     bool tf32 = mma->dtype == KW_FP32 && (rows || (mma->op == KW_CONV_FWD && !kw_mma_planes(mma)));
     bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16 || (narrow && rows) || tf32;
-    bool passes = kw_mma_passes(mma),
-         any = mma->epi == KW_EPI_CSHUFFLE && mma->bytes == 2 && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
     bool runs = any || (mma->vec[0] == run && mma->vec[1] == run && mma->vec[2] == (passes ? result : 1));
     return !kw_mma_overlaps(mma) ||
            (types && runs && mma->tile[2] * mma->bytes == KW_SLAB_ROW_BYTES && mma->tile[0] <= (mma->op == KW_GEMM ? 2 : 1) * KW_BOX_ROWS);
@@ -266,8 +266,9 @@ const kw_rule kw_mma_valid_rules[] = {
     {"overlap_operands",
      "pipe=cooperative and pingpong are for bf16 or fp16, for fp8 or bf8 in products of layout=rcr, and for fp32 (as tf32) in these and in "
      "conv_fwd with spec=default; a step is 128 bytes deep, tile_m "
-     "at most 256, of gemm 512, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size; with epi=default vec_c is "
-     "1, "
+     "at most 256, of gemm 512, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size and for products of fp8, "
+     "bf8 "
+     "and fp32 in any layout but grouped ones, whose operands are copied; with epi=default vec_c is 1, "
      "with epi=turned 1 or 8",
      overlap_operands},
     {"overlap_waves",
