@@ -30,6 +30,8 @@ typedef struct kw_reorder {
     kw_i64 units[2];                    /* of the kernel's own stages in a turn */
     kw_i64 packed;                      /* bytes of a turn's packed weights */
     kw_i64 x_at, w_at, y_at, shared_at; /* bytes before the copies; w_at -1: w is read and written as it is */
+    kw_i64 band_rows,
+        band_units; /* result rows that are turned back before the next ones, and the kernel's units of these; 0: all at once */
 } kw_reorder;
 
 #define KW_ROLE_WEIGHTS 1     /* w is turned */

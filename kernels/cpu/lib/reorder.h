@@ -3,7 +3,7 @@
  * (KW_CHANNELS_FIRST) turns them; what each of its stages does, the launch says in args->reorder.roles (src/families/cpu/reorder.c).
  *
  * A turn is some images of some groups: they are turned into a copy that stays in the thread's cache, the kernel runs on the copy as on a
- * problem of its own, and what it wrote is turned back. Where there are too few turns for the threads, whole tensors are turned in stages
+ * problem of its own, and what it wrote is turned back, a band of rows at a time where the whole would not stay there. Where there are too few turns for the threads, whole tensors are turned in stages
  * of their own. Weights are turned once, when they are packed. KW_GRADIENT: the text makes weight gradients; where KW_GRADIENT_SUMS, in two
  * stages if tensors are channels last. */
 #if !KW_CHANNELS_FIRST
@@ -201,6 +201,18 @@ static void kw_pack_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, voi
     }
 }
 
+/* A band of result rows after the other, each into the same copy, from which it is turned back while it is near. */
+KW_INLINE void kw_run_bands(kw_kernel_args *part, kw_reordered y, void *memory) {
+    const kw_reorder *r = &part->reorder;
+    char *copy = part->y;
+    kw_i64 columns = part->out[2], band_pixels = r->band_rows * columns, units = r->units[1];
+    for (kw_i64 unit = 0, first = 0; unit < units; unit += r->band_units, first += band_pixels) {
+        y.copy = part->y = copy - first * y.channels * KW_OUT_BYTES;
+        KW_OWN_COMPUTE(part, unit, kw_min(unit + r->band_units, units), memory);
+        kw_turn_to_first(&y, first, kw_min(first + band_pixels, y.pixels));
+    }
+}
+
 static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
     const kw_reorder *r = &a->reorder;
     kw_i64 blocks = a->groups / r->groups, x_bytes = r->groups * a->c * kw_volume(a->in) * KW_X_BYTES;
@@ -227,6 +239,10 @@ static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char
             if (!KW_BACKWARD) kw_turn_to_last(&x, 0, x.pixels);
             if (KW_BACKWARD || KW_GRADIENT) kw_turn_to_last(&y, 0, y.pixels);
             kw_turn_likes(a, &likes, KW_BACKWARD ? &x : &y, 0, KW_BACKWARD ? x.pixels : y.pixels);
+        }
+        if (!KW_GRADIENT && !KW_BACKWARD && r->band_rows) {
+            kw_run_bands(&part, kw_reordered_y(a, part.y, image, group, r->groups), memory);
+            continue;
         }
         KW_OWN_COMPUTE(&part, 0, r->units[!KW_GRADIENT], memory);
         if (KW_GRADIENT) {

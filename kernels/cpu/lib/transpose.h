@@ -236,11 +236,50 @@ KW_INLINE void kw_transpose_few(char *to, kw_i64 to_row, const char *from, kw_i6
             __builtin_memcpy(to + col * to_row, from + col * size, size);
 }
 
+/* Three rows of words, as of a picture's colours: vectors of three, two or one word of a column in turn. Of lane l of vector v, the row, and the word of that row. */
+#if KW_LANES == 16
+#define KW_LANES_OF(F, v)                                                                                                                  \
+    F(v, 0), F(v, 1), F(v, 2), F(v, 3), F(v, 4), F(v, 5), F(v, 6), F(v, 7), F(v, 8), F(v, 9), F(v, 10), F(v, 11), F(v, 12), F(v, 13),      \
+        F(v, 14), F(v, 15)
+#else
+#define KW_LANES_OF(F, v) F(v, 0), F(v, 1), F(v, 2), F(v, 3), F(v, 4), F(v, 5), F(v, 6), F(v, 7)
+#endif
+#define KW_ROW_OF_3(v, l) (((v)*KW_LANES + (l)) % 3)
+#define KW_WORD_OF_3(v, l) (((v)*KW_LANES + (l)) / 3)
+#define KW_FIRST_TWO(v, l) (KW_ROW_OF_3(v, l) == 1 ? KW_LANES + KW_WORD_OF_3(v, l) : KW_WORD_OF_3(v, l))
+#define KW_AND_THIRD(v, l) (KW_ROW_OF_3(v, l) == 2 ? KW_LANES + KW_WORD_OF_3(v, l) : (l))
+#define KW_PUT_THREE(v)                                                                                                                    \
+    {                                                                                                                                      \
+        kw_vu two = KW_PICK(v0, v1, KW_LANES_OF(KW_FIRST_TWO, v));                                                                         \
+        *(kw_vu_u *)(to + (v)*4 * KW_LANES) = KW_PICK(two, v2, KW_LANES_OF(KW_AND_THIRD, v));                                              \
+    }
+
+/* Columns of 3 rows that lie side by side there, of elements of 4 or 2 bytes; how many, the rest is left. Of 2 bytes a word has two columns of a row, and becomes
+ * three words of two elements. */
+KW_INLINE kw_i64 kw_transpose_3(char *to, const char *from, kw_i64 from_row, kw_i64 cols, kw_i64 size) {
+    kw_i64 each = KW_LANES * 4 / size, col = 0;
+    for (; size > 1 && col + each <= cols; col += each, from += 4 * KW_LANES, to += 3 * 4 * KW_LANES) {
+        KW_ROW_WORDS(0) KW_ROW_WORDS(1) KW_ROW_WORDS(2) if (size == 2) {
+            kw_vu first = (v0 & 0xffff) | v1 << 16, second = (v2 & 0xffff) | (v0 & 0xffff0000u);
+            v2 = v1 >> 16 | (v2 & 0xffff0000u);
+            v0 = first, v1 = second;
+        }
+        KW_PUT_THREE(0)
+        KW_PUT_THREE(1)
+        KW_PUT_THREE(2)
+    }
+    return col;
+}
+
 enum { KW_FEW_ROWS = 4 };
 
 /* Elements of KW_BYTES, as they are. Distances in bytes. */
 static __attribute__((unused)) void kw_transpose(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
     static const kw_piece piece = {kw_transpose_own, KW_PIECE_ROWS(KW_BYTES), KW_BYTES, KW_BYTES};
+    if (rows == 3 && to_row == 3 * KW_BYTES) {
+        kw_i64 done = kw_transpose_3(to, from, from_row, cols, KW_BYTES);
+        to += done * to_row, from += done * KW_BYTES, cols -= done;
+    }
     if (rows <= KW_FEW_ROWS)
         kw_transpose_few(to, to_row, from, from_row, rows, cols, KW_BYTES);
     else

@@ -189,7 +189,8 @@ static void narrow(cut *c, const kw_tile *tile, int64_t budget) {
 /* What the cut of a problem depends on, besides its axes. */
 typedef struct cut_facts {
     int64_t src, elements, steps, shares, blocks;
-    bool sliced; /* runs are cut */
+    int64_t most_rows; /* of a block; 0: any */
+    bool sliced;       /* runs are cut */
 } cut_facts;
 
 /* Blocks without their rows. */
@@ -212,6 +213,9 @@ static int64_t rows_of_a_team(const cut *c, const kw_tile *tile, const kw_proble
 static void cut_blocks(cut *c, const kw_direct *direct, const kw_problem *problem, const kw_target *target, const cut_facts *facts) {
     const kw_tile *tile = &direct->tile;
     c->rows = kw_round_up(direct->band ? kw_min(direct->band, c->height.pixels) : c->height.pixels, tile->rows);
+    if (facts->most_rows) {
+        c->rows = kw_min(c->rows, kw_round_up(facts->most_rows, tile->rows));
+    }
     c->cols = c->flow ? c->width.pixels : kw_round_up(c->width.pixels, tile->cols);
     narrow(c, tile, target->l2 / 2);
     while (cells_of(c, problem, facts->shares) * kw_ceil_div(c->height.pixels, c->rows) * facts->blocks < target->units &&
@@ -455,7 +459,8 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
     weight_slice part = slice_weights(&work, direct, problem, runs, steps, target);
     bool sliced = part.chunks < KW_AMX_CHUNKS(steps);
-    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, together * steps, shares, blocks, sliced});
+    int64_t most_rows = launch->reorder.band_rows;
+    cut c = cut_problem(direct, &work, problem, target, &(cut_facts){src, elements, together * steps, shares, blocks, most_rows, sliced});
     int64_t cells = cells_of(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
     int64_t block_bytes = runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
@@ -465,6 +470,10 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     launch->stage[0] = (kw_stage){.units = groups * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
     launch->packed_bytes = groups * blocks * block_bytes;
+    if (most_rows && shares == 1) {
+        launch->reorder.band_rows = c.rows;
+        launch->reorder.band_units = kw_ceil_div(c.width.pixels, c.cols) * parts;
+    }
     int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
     int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs) + (part.count > 1 ? KW_DIRECT_BAND * spill : 0);
     launch->thread_bytes = copy_at + (c.in_place ? 0 : copy_bytes(&c, tile)) + KW_LINE;
