@@ -29,5 +29,6 @@
 #define KW_EACH_PIXEL(DO) DO(0, 0, p0, 0) DO(1, 1, p0, s1) DO(2, 2, p0, s1 * 2) DO(3, 3, p0, s3)
 #define KW_EACH_BASE(DO) DO(p0, 0, 0)
 #define KW_EACH_VECTOR(DO, pixel) DO(pixel, 0) DO(pixel, 1)
+#define KW_EACH_BUT_LAST(DO, pixel) DO(pixel, 0)
 #define KW_EACH_PAIR(DO, TWO, pixel) TWO(pixel, 0, 1)
 #endif
