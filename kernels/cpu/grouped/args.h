@@ -25,6 +25,9 @@ KW_PARAMS_FIT(kw_grouped_params);
 #define KW_GROUPED_NARROW_BYTES(words, lanes) ((words) * (8 + 4 * (lanes)))
 /* Of groups of any width: what each vector of a block takes of the other side (kw_group_lanes), and room to align it. */
 #define KW_GROUPED_LANES_BYTES(vectors, lanes) (((vectors) + 1) * 8 * (lanes))
+/* int8 as whole numbers: steps are words of so many elements of a pixel, and a group may begin in the midst of one. */
+#define KW_GROUPED_WORDS(channels, pair)                                                                                                   \
+    ((channels) % (pair) == 0 ? (channels) / (pair) : ((channels) + 2 * (pair)-2 - ((channels) % 2 == 0)) / (pair))
 /* A tile of the weight gradient that is copied as fp32: a source pixel, and all of it. */
 #define KW_GROUPED_SOURCE_BYTES(src, dst, lanes) (4 * ((dst) < (lanes) ? (lanes) : (src) + (lanes)))
 #define KW_GROUPED_STAGED_BYTES(sources, source_bytes, results, lanes) ((sources) * (source_bytes) + (results)*4 * (lanes))

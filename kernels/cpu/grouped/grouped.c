@@ -26,6 +26,12 @@
 #define KW_STORE_SUM(a, i) kw_store_x(dst + to[i], a);
 #endif
 
+#define KW_CORRECT_SUM(a, i) a = (kw_vf)((kw_vi)a + head);
+#if KW_CORRECTS && !KW_X_ZERO
+#undef KW_AND_ZERO
+#define KW_AND_ZERO(at) , at
+#endif
+
 #if KW_REACH
 #define KW_AND_LANES(at) , at /* an argument more */
 #define KW_AND_STEPS(at) , at
@@ -42,15 +48,21 @@
 static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const char *src, const char *weights,
                     char *dst KW_AND_LANES(const kw_group_lanes *lanes) KW_AND_STEPS(kw_i64 steps) KW_AND_ZERO(kw_vf zero)
                         KW_AND_W_ZEROS(kw_vf w_zeros) KW_AND_CHANNELS(const kw_channels *at)) {
-#if KW_REACH == 2
+#if KW_REACH == 2 && !KW_WHOLE
     kw_i64 far = lanes->far * KW_BYTES;
 #endif
 #if KW_WIDENS_AHEAD
     kw_widened widened[KW_SOURCES];
 #endif
     KW_EACH_SUM(KW_DECLARE_SUM)
+#if KW_CORRECTS
+    kw_vi head = {0};
+#endif
     for (; windows; windows--, from += KW_ENTRY) {
-        const char *w = weights + from[0];
+        const char *w = weights + from[0] + KW_HEAD_BYTES;
+#if KW_CORRECTS
+        head += *(const kw_vi *)(weights + from[0]);
+#endif
 #if KW_WIDENS_AHEAD
         for (kw_i64 i = 0; i < KW_SOURCES; i++)
             kw_widen_ahead(widened[i], src + from[1 + i]);
@@ -64,6 +76,10 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
         KW_MULTIPLY
 #endif
     }
+#if KW_CORRECTS
+    head *= (kw_vi)zero;
+    KW_EACH_SUM(KW_CORRECT_SUM)
+#endif
 #if KW_EPILOGUE
     if (KW_RESULTS_IN_LINE && at->inside && kw_writes_all(at)) {
         kw_tables tables = kw_tables_of();
@@ -87,7 +103,7 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
     const kw_i64 *from = j->from + tile * j->windows * KW_ENTRY, *to = j->to + tile * KW_PIXELS;
     const char *end = kw_src_tensor(j->a) + KW_FROM_SPAN(j->a, j);
     (void)results;
-    kw_vf zero __attribute__((unused)) = (float)kw_zero_of_x(j->a) - (kw_vf){0};
+    kw_vf zero __attribute__((unused)) = kw_zeros_of_x(j->a);
     kw_i64 *from_here = j->narrow, *to_here = from_here + j->windows * KW_ENTRY;
     char *pixels = (char *)(((kw_u64)(to_here + KW_PIXELS) + KW_VECTOR - 1) / KW_VECTOR * KW_VECTOR), *at = pixels;
     int copies = 0;
@@ -132,7 +148,7 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
     kw_channels channels = kw_channels_of(j->a);
     kw_i64 whole = j->to_padding_count ? j->to_padding[0] / KW_PIXELS : tiles; /* tiles before the first that reaches beyond the image */
 #endif
-    kw_vf zero __attribute__((unused)) = (float)kw_zero_of_x(j->a) - (kw_vf){0};
+    kw_vf zero __attribute__((unused)) = kw_zeros_of_x(j->a);
     for (kw_i64 t = 0; t < tiles; t++) {
 #if KW_EPILOGUE
         channels.inside = t < whole;
@@ -146,7 +162,7 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
             kw_i64 channel = kw_first_channel(j->a, v), source = channel / KW_DST_GROUP * KW_SRC_GROUP;
 #endif
             kw_tile(from, j->windows, to, src + (source - b->src) * KW_BYTES, weights + (v - b->begin) * vector_bytes,
-                    dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_LANES(lanes) KW_AND_STEPS(kw_src_group(j->a)) KW_AND_ZERO(zero)
+                    dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_LANES(lanes) KW_AND_STEPS(kw_steps(j->a)) KW_AND_ZERO(zero)
                                                    KW_AND_W_ZEROS(kw_zeros_of_w(j->a, channel))
                                                        KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));
         }
@@ -190,6 +206,7 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
     }
 }
 
+#if !KW_WHOLE
 /* A tap of a window as a pointer into w; NULL for what counts as zero. */
 static const char *tap_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 row, kw_i64 col,
                           kw_i64 source) {
@@ -219,9 +236,54 @@ static float weight_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const 
     return at ? kw_load_1(at) : 0.0f;
 #endif
 }
+#endif
+
+#if KW_WHOLE
+/* A lane's word of a step: the weights of KW_PAIR elements of a pixel's, zero where these are not its group's. */
+static kw_u32 word_of(const kw_i8 *w, kw_i64 first, kw_i64 count, kw_i64 apart) {
+    kw_u32 word = 0;
+    for (kw_i64 i = 0; i < KW_PAIR; i++) {
+        kw_u32 weight = first + i >= 0 && first + i < count ? (kw_u32)w[(first + i) * apart] : 0;
+        word |= KW_PAIR == 4 ? (weight & 0xff) << 8 * i : (weight & 0xffff) << 16 * i;
+    }
+    return word;
+}
+
+/* The windows of a vector of result channels: of each the sums of its lanes' weights, then these, taps of a step side by side. */
+static void pack_vector(const kw_kernel_args *a, kw_i64 vector, char *to) {
+    kw_i64 first = kw_first_channel(a, vector), own = kw_lane_group(a), other = kw_other_group(a), steps = kw_steps(a);
+    kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W), taps = KW_STEP_VECTORS;
+    kw_i64 apart = KW_BACKWARD ? kw_weight_at(a, 0, 0, 0, 0, 1) : 1, base = kw_group_lanes_at(a, first).other;
+    for (kw_i64 window = 0; window < a->filter[0] * down * across; window++) {
+        char *head = to;
+        kw_vf sums = {0};
+        to += KW_VECTOR;
+        for (kw_i64 i = 0; i < steps * taps; i++, to += KW_VECTOR) {
+            kw_i64 row = i % taps / KW_TAPS_W, col = i % KW_TAPS_W, z = window / across / down;
+            kw_i64 y = kw_filter_index(a, 1, KW_TAPS_H, window / across % down, row),
+                   x = kw_filter_index(a, 2, KW_TAPS_W, window % across, col);
+            kw_u32 words[KW_LANES] = {0};
+            for (kw_i64 lane = 0; lane < KW_LANES && y >= 0 && x >= 0; lane++) {
+                kw_i64 channel = first + lane, group = channel / own;
+                if (group >= a->groups) break;
+                words[lane] = word_of((const kw_i8 *)a->w + kw_weight_at(a, channel, z, y, x, 0),
+                                      i / taps * KW_PAIR - (group * other - base) % KW_PAIR, other, apart);
+            }
+            kw_vf vector_of_words = kw_load(words);
+            kw_put(to, vector_of_words);
+            sums = kw_dot(sums, (kw_vf)((KW_PAIR == 4 ? 0x01010101 : 0x00010001) + (kw_vi){0}), vector_of_words);
+        }
+        kw_put(head, sums);
+    }
+}
+#endif
 
 static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     (void)thread_memory;
+#if KW_WHOLE
+    for (kw_i64 v = begin; v < end; v++)
+        pack_vector(a, v, a->packed + v * kw_windows(a) * kw_window_bytes(a));
+#else
     kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W), windows = a->filter[0] * down * across;
     kw_f32_u *to = (kw_f32_u *)(a->packed + begin * windows * kw_window_bytes(a));
     for (kw_i64 i = begin * windows; i < end * windows; i++) {
@@ -235,6 +297,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
             }
         }
     }
+#endif
 }
 
 static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {

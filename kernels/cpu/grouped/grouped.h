@@ -46,10 +46,32 @@ KW_INLINE __attribute__((unused)) kw_i64 kw_other_group(const kw_kernel_args *a)
 #define KW_PIXELS (KW_TILE_H * KW_TILE_W)
 #define KW_SOURCES (KW_ROWS * KW_COLS)
 #define KW_ENTRY KW_GROUPED_ENTRY(KW_SOURCES)
-KW_INLINE kw_i64 kw_steps(const kw_kernel_args *a) { return KW_REACH ? kw_src_group(a) : KW_STEPS; }
-KW_INLINE kw_i64 kw_window_bytes(const kw_kernel_args *a) { return kw_steps(a) * KW_STEP_VECTORS * KW_VECTOR; }
+/* int8 by math=dp and wide: sums are int32, in lanes that are named floats. In front of a window's weights stand their sums of each lane, by
+ * which a tile's sums are corrected where pixels are raised (KW_RAISED) or have a zero point. */
+#define KW_WHOLE (KW_STORAGE == 3 && KW_MATH != 0)
+#define KW_CORRECTS (KW_WHOLE && (KW_RAISED || KW_X_ZERO))
+#define KW_HEAD_BYTES (KW_WHOLE ? KW_VECTOR : 0)
+KW_INLINE kw_i64 kw_steps(const kw_kernel_args *a) {
+    if (KW_WHOLE) return KW_GROUPED_WORDS(kw_src_group(a), KW_PAIR);
+    return KW_REACH ? kw_src_group(a) : KW_STEPS;
+}
+KW_INLINE kw_i64 kw_window_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + kw_steps(a) * KW_STEP_VECTORS * KW_VECTOR; }
 
 KW_INLINE kw_vf kw_fma(kw_vf a, kw_vf x, kw_vf b) { return a + x * b; }
+#if KW_WHOLE
+KW_INLINE kw_vf kw_dot(kw_vf a, kw_vf x, kw_vf w) {
+#if KW_QUADS
+    return (kw_vf)kw_dot_quads((kw_vi)a, x, w);
+#else
+    return (kw_vf)kw_dot_wide((kw_vi)a, x, w);
+#endif
+}
+#undef KW_LESS_ZERO
+#define KW_LESS_ZERO
+KW_INLINE kw_vf kw_zeros_of_x(const kw_kernel_args *a) { return (kw_vf)(-(kw_zero_of_x(a) + (KW_RAISED ? 128 : 0)) + (kw_vi){0}); }
+#else
+KW_INLINE kw_vf kw_zeros_of_x(const kw_kernel_args *a) { return (float)kw_zero_of_x(a) - (kw_vf){0}; }
+#endif
 
 #if KW_W_ZERO_LOADED
 KW_INLINE float kw_w_zero_int32(const char *zeros, kw_i64 i) { return (float)*(const kw_i32_u *)(zeros + 4 * i); }

@@ -135,6 +135,11 @@ static bool groups_are_narrow(const kw_rule_case *c) {
     return kw_max(d->c, d->k) / d->g <= CHANNELS_MAX;
 }
 
+/* Channels of the other side that one vector of `reach` holds: int8 as whole numbers has half as many bytes as two vectors of it. */
+static int64_t loaded_channels(const kw_config *config) {
+    return kw_config_isa(config)->lanes * (config->dtype == KW_INT8 ? 2 : 1);
+}
+
 /* A vector that begins in the midst of a group meets one more. */
 static bool groups_are_within_reach(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
@@ -142,12 +147,14 @@ static bool groups_are_within_reach(const kw_rule_case *c) {
     bool of_c = g.lanes_c || c->config->op == KW_CONV_BWD_DATA;
     int64_t lanes = kw_config_isa(c->config)->lanes, own = (of_c ? d->c : d->k) / d->g, other = (of_c ? d->k : d->c) / d->g;
     int64_t groups = lanes % own == 0 || own % lanes == 0 ? kw_ceil_div(lanes, own) : (lanes - 2) / own + 2;
-    return kw_min(groups, d->g) * other <= lanes * g.reach;
+    return kw_min(groups, d->g) * other <= loaded_channels(c->config) * g.reach;
 }
 
 static bool both_sides_fill_a_vector(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
-    return kw_min(d->c, d->k) >= kw_config_isa(c->config)->lanes;
+    int64_t loaded = loaded_channels(c->config) * (c->config->dtype == KW_INT8 ? any_merged_of(c->config).reach : 1);
+    bool backward = c->config->op == KW_CONV_BWD_DATA;
+    return (backward ? d->c : d->k) >= kw_config_isa(c->config)->lanes && (backward ? d->k : d->c) >= loaded;
 }
 
 static const kw_rule any_merged_data_fits[] = {
@@ -155,16 +162,28 @@ static const kw_rule any_merged_data_fits[] = {
     {"group_width", "a group must have at most 1024 channels; above, conv.direct and conv.direct_bwd_weight fill their vectors as well",
      groups_are_narrow},
     {"group_reach", "the groups of a vector must have no more channels of the other side than reach vectors", groups_are_within_reach},
-    {"whole_vector", "x and y must have as many channels as a vector", both_sides_fill_a_vector},
+    {"whole_vector", "x and y must have as many channels as are loaded at once", both_sides_fill_a_vector},
     {0},
 };
 
 static bool multiplies_floats(const kw_rule_case *c) {
-    return c->config->axis[KW_AXIS_MATH] == KW_MATH_FMA;
+    int math = c->config->axis[KW_AXIS_MATH];
+    return math == KW_MATH_FMA || (c->config->dtype == KW_INT8 && (math == KW_MATH_DP || math == KW_MATH_WIDE));
+}
+
+static bool pairs_are_of_one_vector(const kw_rule_case *c) {
+    return c->config->axis[KW_AXIS_MATH] != KW_MATH_WIDE || any_merged_of(c->config).reach == 1;
+}
+
+/* Where a result pixel meets some of a window's taps only, the sums of its weights are its own. */
+static bool windows_have_one_sum(const kw_rule_case *c) {
+    return c->config->dtype != KW_INT8 || c->config->op != KW_CONV_BWD_DATA || any_merged_of(c->config).stride == 1;
 }
 
 static const kw_rule any_merged_valid[] = {
-    {"float_math", "groups of any width are multiplied as fp32; it needs math=fma", multiplies_floats},
+    {"float_math", "groups of any width are multiplied as fp32; it needs math=fma, of int8 dp or wide", multiplies_floats},
+    {"pairs_reach", "math=wide needs reach=1: one vector of int16", pairs_are_of_one_vector},
+    {"int8_stride", "backward data of int8 needs stride=1", windows_have_one_sum},
     {0},
 };
 
@@ -290,7 +309,8 @@ const kw_family kw_family_conv_any_merged = {
               [KW_RUNS] = {kw_isa_runs_rules},
               [KW_FITS] = {kw_cpu_conv_rules, any_merged_data_fits, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
-    .dtypes = FLOATS,
+    .dtypes = FLOATS | 1 << KW_INT8,
+    .quantized = true,
     ANY_WIDTH,
     GROUPED_FAMILY(any_merged_axes),
 };

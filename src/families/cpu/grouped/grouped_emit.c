@@ -2,6 +2,8 @@
  * windows; KW_KEEP holds weights in registers, where gcc would otherwise load them again for every multiply. */
 #include "families/cpu/grouped/grouped_emit.h"
 
+#include "cpu/grouped/args.h"
+
 #include <assert.h>
 #include <stdio.h>
 
@@ -43,6 +45,9 @@ int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g) 
     int pairs[KW_ROW_PAIRS_MAX][2];
     if (kw_grouped_pairs_rows(config, g)) {
         return (int64_t)kw_grouped_row_pairs(config, g, pairs) * g->taps_w * 2;
+    }
+    if (kw_grouped_whole(config)) { /* and their sums */
+        return 1 + (int64_t)KW_GROUPED_WORDS(g->src, config->axis[KW_AXIS_MATH] == KW_MATH_DP ? 4 : 2) * g->taps_h * g->taps_w;
     }
     return (int64_t)(config->axis[KW_AXIS_MATH] == KW_MATH_DP ? g->src / 2 : g->src) * g->taps_h * g->taps_w;
 }
@@ -280,7 +285,9 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
         .staged = kw_grouped_staged(config, g),
         .mixes = g->reach ? !g->lanes_c : g->src > 1 || g->dst > 1,
         .mixes_other = g->reach && g->lanes_c,
-        .multiply = dp ? "kw_dp" : "kw_fma",
+        .multiply = kw_grouped_whole(config) ? "kw_dot"
+                    : dp                     ? "kw_dp"
+                                             : "kw_fma",
         .half = "",
         .rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h),
         .cols = kw_grouped_sources(config, g, g->tile_w, g->taps_w),

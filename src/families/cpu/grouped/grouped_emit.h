@@ -29,6 +29,11 @@ static inline int kw_grouped_channels(const kw_config *config, const kw_grouped 
 int kw_tap_source(bool scatters, int stride, int taps, int pixel, int tap);
 /* Source pixels of an axis of a tile. */
 int kw_grouped_sources(const kw_config *config, const kw_grouped *g, int tile, int taps);
+/* int8 as whole numbers (math=dp, wide), in groups of any width: words of a pixel are permuted as they are. */
+static inline bool kw_grouped_whole(const kw_config *config) {
+    return config->dtype == KW_INT8 && config->axis[KW_AXIS_MATH] != KW_MATH_FMA;
+}
+
 /* Vectors of packed weights of a window. */
 int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g);
 

@@ -91,6 +91,9 @@ int64_t kw_grouped_tile_words(const kw_config *config, const kw_grouped *g, cons
 static void count_tile(const kw_config *config, const kw_grouped *g, double *multiply_adds, double *loads) {
     bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP, rows = kw_grouped_pairs_rows(config, g);
     double taps = (double)g->taps_h * g->taps_w, steps = dp && !rows ? g->src / 2.0 : g->src;
+    if (kw_grouped_whole(config)) {
+        steps = KW_GROUPED_WORDS(g->src, dp ? 4 : 2);
+    }
     double sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     if (rows) {
         taps = 2 * ((g->taps_h + 1) / 2) * g->taps_w;

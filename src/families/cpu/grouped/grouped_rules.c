@@ -72,7 +72,9 @@ static bool bwd_data_tile_is_strided(const kw_rule_case *c) {
 static bool grouped_tile_in_registers(const kw_rule_case *c) {
     const kw_grouped *g = c->decoded;
     bool pairs_rows = kw_grouped_pairs_rows(c->config, g);
-    int pixels = g->tile_h * g->tile_w * (pairs_rows ? 2 : 1), spare = g->reach ? g->reach + 1 : g->dst > 1 ? 2 : 1;
+    int pixels = g->tile_h * g->tile_w * (pairs_rows ? 2 : 1), spare = g->reach     ? g->reach + 1 + kw_grouped_whole(c->config)
+                                                                       : g->dst > 1 ? 2
+                                                                                    : 1;
     if (pairs_rows && kw_grouped_gradient(c->config)) { /* sums; results that meet a source column; two rows, which become two pairs */
         int columns = (g->taps_w + g->stride - 1) / g->stride;
         return 2 * g->taps_h * g->taps_w + 2 * (columns < g->tile_w ? columns : g->tile_w) + 4 <= kw_config_isa(c->config)->registers;
@@ -85,11 +87,12 @@ static bool grouped_tile_in_registers(const kw_rule_case *c) {
 }
 
 static bool int8_is_fp32(const kw_rule_case *c) {
-    return c->config->dtype != KW_INT8 || c->config->axis[KW_AXIS_MATH] == KW_MATH_FMA;
+    const kw_grouped *g = c->decoded;
+    return c->config->dtype != KW_INT8 || (c->config->axis[KW_AXIS_MATH] == KW_MATH_FMA) == !g->reach;
 }
 
 const kw_rule kw_grouped_valid_rules[] = {
-    {"int8_math", "int8 is multiplied as fp32 here; it needs math=fma", int8_is_fp32},
+    {"int8_math", "int8 is multiplied as fp32, by math=fma, but in groups of any width as whole numbers, by math=dp or wide", int8_is_fp32},
     {"lanes", "the result channels of a group must fill the lanes of vectors, or divide them", results_fill_lanes},
     {"shared_vector", "groups that share a vector need a power of two of source channels, at most as many as result channels",
      groups_share_a_vector},
@@ -160,7 +163,8 @@ static bool sums_are_exact(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     bool shifted = c->config->wants.mixed || kw_epilogue_zero_x(&c->config->wants.epilogue), shifted_w = has_zero_w(c);
     double products = (double)d->filter[0] * (double)d->filter[1] * (double)d->filter[2] * g->src;
-    return c->config->dtype != KW_INT8 || products * (shifted ? 255 : 128) * (shifted_w ? 255 : 128) <= 16777216;
+    return c->config->dtype != KW_INT8 || kw_grouped_whole(c->config) ||
+           products * (shifted ? 255 : 128) * (shifted_w ? 255 : 128) <= 16777216;
 }
 
 /* A tap that the last window has beyond the filter is a weight of zero, from which no zero point may be taken. */

@@ -242,6 +242,10 @@ static const rule_example merged_weight_rows[] = {
 static const rule_example any_merged_rows[] = {
     {"", "conv_fwd bf16", "", ARCH, "conv_fwd bf16 g8 c24 k56 i9x9 f3x3"},
     {"float_math", "conv_fwd bf16", "math=dp", NULL, NULL},
+    {"pairs_reach", "conv_fwd int8", "math=wide reach=2", NULL, NULL},
+    {"int8_stride", "conv_bwd_data int8", "math=dp tile_w=8 stride=2", NULL, NULL},
+    {"", "conv_fwd int8", "math=dp", ARCH, "conv_fwd int8 g8 c40 k56 i9x9 f3x3"},
+    {"whole_vector", "conv_fwd int8", "math=dp reach=2", ARCH, "conv_fwd int8 g8 c40 k56 i9x9 f3x3"},
     {"tile_registers", "conv_fwd fp32", "tile_h=2 tile_w=14", NULL, NULL},
     {"bwd_data_tile", "conv_bwd_data fp32", "stride=2", NULL, NULL},
     {"wide_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 c24 k56 i9x9 f3x3"},
