@@ -52,6 +52,7 @@ return {
             return c.taps_h == c.taps_w or c.taps_h == 1
         end },
         windows.few_pixels,
+        (include "tables/isa").widest,
     },
     sets = {
         full = true,
