@@ -311,6 +311,7 @@ const kw_family kw_family_conv_any_merged = {
     .kernel = "cpu/grouped/grouped.c",
     .dtypes = FLOATS | 1 << KW_INT8,
     .quantized = true,
+    .zero_w = true,
     ANY_WIDTH,
     GROUPED_FAMILY(any_merged_axes),
 };
