@@ -209,8 +209,7 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds, kw_work work, int
     int both = 1;
     const int bytes_a = KW_STAGE_BYTES_A, bytes_b = KW_TILE_BYTES(KW_HELD_N);
     int unit = (int)kw_block();
-    if (!KW_BEGINS_AHEAD) some = kw_work_start(&work, a, lds, unit);
-    for (; some; some = kw_work_start(&work, a, lds, unit += (int)kw_blocks())) {
+    while (KW_BEGINS_AHEAD ? some : kw_work_start(&work, a, lds, unit)) {
         kw_feed_start(&feed, a, &work);
 #if KW_STATIONARY
         feed.second = lds + KW_STATIONARY_AT;
@@ -224,6 +223,8 @@ KW_DEVICE void kw_tiles_bring(const kw_gpu_args *a, char *lds, kw_work work, int
             if (fresh && --fresh == 0) both = 0;
         }
         if (KW_STATIONARY) both = 0;
+        unit += (int)kw_blocks();
+        if (KW_BEGINS_AHEAD) some = kw_work_start(&work, a, lds, unit);
     }
 }
 #endif
