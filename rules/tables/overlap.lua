@@ -171,7 +171,6 @@ local bytes_divided = {
 -- And of any size in any layout: operands are copied first, turned where rows are contiguous.
 local bytes_copied = {
     { "cooperative", "128x192x128", 5 }, { "cooperative", "128x128x128", 6 }, { "pingpong", "64x128x128", 7 }, { "pingpong", "64x64x128", 8 },
-    { "cooperative", "128x256x128", 4 },
 }
 
 -- Points without what tells problems apart (ndim, layout). width: bytes of an element; any: of any size. Rows are of 16 bits, or of bytes; a

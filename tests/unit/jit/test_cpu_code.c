@@ -55,7 +55,8 @@ static bool has_line(const char *listing, const char *instruction, const char *r
 
 static void check_code(const kw_config *config, const char *text, const char *listing) {
     bool wide = config->axis[KW_AXIS_ISA] == KW_ISA_AVX512;
-    const char *instruction = config->axis[KW_AXIS_MATH] == KW_MATH_DP ? "vdpbf16ps" : "vfmadd";
+    const char *pairs = config->dtype == KW_INT8 ? "vpdpbusd" : "vdpbf16ps";
+    const char *instruction = config->axis[KW_AXIS_MATH] == KW_MATH_DP ? pairs : "vfmadd";
     if (!has_line(listing, instruction, wide ? "%zmm" : "%ymm")) {
         fail_msg("%s: multiplies no whole vectors", text);
     }
