@@ -10,7 +10,7 @@ set(KW_SHARED_KERNEL_FILES
     cpu/lib/sizes.h cpu/lib/apart.h cpu/lib/bias_gradient.h cpu/lib/permute.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_sizes.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/align.h gpu/lib/bias_gradient.h gpu/lib/epilogue.h gpu/lib/parts.h gpu/lib/resources.h gpu/lib/slices.h gpu/lib/tile.h
-    gpu/lib/turn.h gpu/lib/work.h gpu/lib/work_params.h
+    gpu/lib/turn.h gpu/lib/turn_square.h gpu/lib/work.h gpu/lib/work_params.h
     gpu/matrix/fragment.h gpu/matrix/groups.h gpu/matrix/mma_amd.h gpu/matrix/mma_emu.h gpu/matrix/mma_ptx.h gpu/matrix/wgmma.h
     gpu/pipeline/bulk.h gpu/pipeline/cluster.h gpu/pipeline/finish.h gpu/pipeline/gather.h gpu/pipeline/overlap.h gpu/pipeline/overlap_border.h
     gpu/pipeline/overlap_first.h gpu/pipeline/overlap_layout.h gpu/pipeline/overlap_store.h gpu/pipeline/pipeline.h gpu/pipeline/steps.h

@@ -10,6 +10,8 @@
 #define KW_ALIGN_H
 
 #if KW_COPIES_TURN
+#include "gpu/lib/turn_square.h"
+
 /* Whether its rows are contiguous. */
 KW_DEVICE int kw_turns(int which) { return which == KW_A ? KW_GEMM_A_BY_ROWS(KW_LAYOUT) : KW_GEMM_B_BY_ROWS(KW_LAYOUT); }
 #else
@@ -27,68 +29,77 @@ KW_DEVICE kw_i64 kw_copy_pieces(const kw_gpu_args *a, int which, int *row) {
 }
 
 #if KW_COPIES_TURN
-/* Elements `step` bytes apart, as many as there are left in the row. */
-KW_DEVICE void kw_copy_apart(char *to, const char *from, kw_i64 step, int left) {
+/* Elements from `from` on, as many as there are left in the row. */
+KW_DEVICE void kw_copy_row(char *to, const char *from, int left) {
     kw_u32 w[4] = {0, 0, 0, 0};
     KW_UNROLL
     for (int i = 0; i < KW_COPY_RUN; i++) {
         kw_u32 element = 0;
-        if (i < left) kw_load_run(&element, from + i * step, KW_BYTES);
+        if (i < left) kw_load_run(&element, from + i * KW_BYTES, KW_BYTES);
         w[i * KW_BYTES / 4] |= element << i * KW_BYTES % 4 * 8;
     }
     kw_store_run(to, w, 16);
 }
 
-/* Threads for an operand's pieces, and what one of them does. */
-KW_DEVICE kw_i64 kw_copy_threads(const kw_gpu_args *a, int which, kw_i64 pieces, int row) {
-    kw_i64 lines = kw_operand_lines(a, which);
-    return kw_turns(which) && pieces
-               ? pieces / (lines * KW_CEIL(row, KW_COPY_RUN)) * KW_TURN_BLOCKS(lines, KW_CEIL(row, KW_COPY_RUN)) * KW_ADD_THREADS
-               : pieces;
+/* Blocks for an operand's pieces. */
+KW_DEVICE kw_i64 kw_copy_blocks(const kw_gpu_args *a, int which, kw_i64 pieces, int row) {
+    kw_i64 lines = kw_operand_lines(a, which), each = KW_CEIL(row, KW_COPY_RUN);
+    return kw_turns(which) && pieces ? pieces / (lines * each) * KW_COPY_BLOCKS(lines, each) : KW_CEIL(pieces, KW_ADD_THREADS);
 }
 
-KW_DEVICE void kw_copy_turned(const kw_gpu_args *a, int which, int at, int row, char *to, const char *from) {
-    int lines = (int)kw_operand_lines(a, which), each = KW_CEIL(row, KW_COPY_RUN), along = KW_CEIL(each, KW_TURN_PIECES);
-    int block = at / KW_ADD_THREADS, over = block / along, across = KW_CEIL(lines, KW_TURN_ROWS), batch = over / across;
-    int line = (over - batch * across) * KW_TURN_ROWS + at % KW_TURN_ROWS;
-    int piece = (block - over * along) * KW_TURN_PIECES + at / KW_TURN_ROWS % KW_TURN_PIECES;
+/* A block's share of an operand, by squares that lie behind each other along the depth. */
+KW_DEVICE void kw_copy_turned(const kw_gpu_args *a, int which, int block, int row, char *lds, char *to, const char *from) {
+    int lines = (int)kw_operand_lines(a, which), each = KW_CEIL(row, KW_COPY_RUN), across = KW_CEIL(lines, KW_COPY_SIDE);
+    int over = block / across, down = KW_CEIL(each, KW_COPY_DEPTHS / KW_COPY_RUN), batch = over / down;
+    int line = (block - over * across) * KW_COPY_SIDE, depth = (over - batch * down) * KW_COPY_DEPTHS;
 #if KW_PITCHED
     kw_i64 step = a->line_step[which], matrix = batch * a->batch_step[which];
 #else
     kw_i64 step = lines, matrix = (kw_i64)batch * row * lines;
 #endif
-    if (line >= lines || piece >= each) return;
-    from += (matrix + piece * KW_COPY_RUN * step + line) * KW_BYTES;
-    kw_copy_apart(to + (((kw_i64)batch * lines + line) * each + piece) * 16, from, step * KW_BYTES, row - piece * KW_COPY_RUN);
+    kw_i64 pitch = step * KW_BYTES, copied = (kw_i64)each * 16;
+    int depths = kw_min(row - depth, KW_COPY_DEPTHS), cols = kw_min(lines - line, KW_COPY_SIDE);
+    from += (matrix + depth * step + line) * KW_BYTES;
+    to += ((kw_i64)batch * lines + line) * copied + depth * KW_BYTES;
+    int access = kw_turn_access(pitch | lines * KW_BYTES | (kw_i64)(kw_u64)from);
+    if (access == 16)
+        kw_turn_load(lds, from, pitch, depths, cols * KW_BYTES, KW_COPY_DEPTHS, KW_BYTES, 16);
+    else if (access >= 4)
+        kw_turn_load(lds, from, pitch, depths, cols * KW_BYTES, KW_COPY_DEPTHS, KW_BYTES, 4);
+    else
+        kw_turn_load(lds, from, pitch, depths, cols * KW_BYTES, KW_COPY_DEPTHS, KW_BYTES, KW_BYTES);
+    kw_barrier();
+    for (int first = 0; first < depths; first += KW_COPY_SIDE)
+        kw_turn_store(lds + first * KW_TURN_LINE, to + first * KW_BYTES, copied, depths - first, cols, KW_BYTES, 16);
 }
-#endif
 
-#if KW_COPIES_TURN
 KW_KERNEL(kw_stage0, KW_ADD_THREADS) {
-    int row, which = KW_A, at = (int)(kw_block() * KW_ADD_THREADS + kw_thread());
+    KW_LDS(KW_COPY_DEPTHS * KW_TURN_LINE);
+    int row, which = KW_A, block = (int)kw_block();
     char *to = args.shared + KW_COPIES_AT(args.params.to_workspace ? args.params.splits * args.params.elements * 4 : 0);
-    kw_i64 pieces = kw_copy_pieces(&args, KW_A, &row), threads = kw_copy_threads(&args, KW_A, pieces, row);
+    kw_i64 pieces = kw_copy_pieces(&args, KW_A, &row), blocks = kw_copy_blocks(&args, KW_A, pieces, row);
     kw_launch_wait();
     kw_launch_next();
-    if (at >= threads) {
+    if (block >= blocks) {
         which = KW_B;
-        at -= (int)threads;
+        block -= (int)blocks;
         to += KW_COPIES_AT(pieces * 16);
         pieces = kw_copy_pieces(&args, KW_B, &row);
-        if (at >= kw_copy_threads(&args, KW_B, pieces, row)) return;
     }
     const char *from = kw_operand(&args, which);
-    int each = KW_CEIL(row, KW_COPY_RUN), line = at / each, first = (at - line * each) * KW_COPY_RUN;
     if (kw_turns(which)) {
-        kw_copy_turned(&args, which, at, row, to, from);
+        kw_copy_turned(&args, which, block, row, kw_lds, to, from);
         return;
     }
+    int each = KW_CEIL(row, KW_COPY_RUN), at = block * KW_ADD_THREADS + kw_thread(), line = at / each,
+        first = (at - line * each) * KW_COPY_RUN;
+    if (at >= pieces) return;
 #if KW_PITCHED
     from += (kw_operand_line(&args, which, line) + first) * KW_BYTES;
 #else
     from += ((kw_i64)line * row + first) * KW_BYTES;
 #endif
-    kw_copy_apart(to + (kw_i64)at * 16, from, KW_BYTES, row - first);
+    kw_copy_row(to + (kw_i64)at * 16, from, row - first);
 }
 #else
 /* Elements from `from` on, as many as there are left in the row; two at a time where all rows begin at words. */

@@ -144,12 +144,13 @@
 /* With one element an access: operands whose rows are no multiple of 16 bytes are copied first (gpu/lib/align.h), each copy at a multiple of
  * 128 bytes, and results leave element by element. */
 #define KW_ALIGNS (KW_OVERLAP && KW_VEC_A == 1)
-/* Elements of one or four bytes are multiplied where the depth is contiguous: an operand whose rows are is turned as it is copied. A block turns 32
- * rows of 8 pieces of 16 bytes, so that what it reads and what it writes are whole lines of 128 bytes. */
+/* Elements of one or four bytes are multiplied where the depth is contiguous: an operand whose rows are is turned as it is copied, through shared
+ * memory. A block turns 128 depths of as many rows as lie in 128 bytes, so that what it reads and what it writes are whole lines of 128 bytes.
+ * pieces: of 16 bytes of a row of the copy. */
 #define KW_COPIES_TURN (KW_ALIGNS && KW_BYTES != 2)
-#define KW_TURN_ROWS 32
-#define KW_TURN_PIECES (KW_ADD_THREADS / KW_TURN_ROWS)
-#define KW_TURN_BLOCKS(rows, pieces) (KW_CEIL(rows, KW_TURN_ROWS) * KW_CEIL(pieces, KW_TURN_PIECES))
+#define KW_COPY_DEPTHS 128
+#define KW_COPY_SIDE (KW_TURN_LINE / KW_BYTES)
+#define KW_COPY_BLOCKS(rows, pieces) (KW_CEIL(rows, KW_COPY_SIDE) * KW_CEIL(pieces, KW_COPY_DEPTHS / KW_COPY_RUN))
 /* Of channels-first problems: results of 16 bits that pass shared memory leave with their channels first. Of KW_PLANES (gpu/igemm/planes.h) those that
  * have pixels as columns. */
 #define KW_STORES_FIRST                                                                                                                    \

@@ -4,6 +4,7 @@
 #include "support/planted.h"
 
 #define COPY "gpu/lib/align.h"
+#define SQUARE "gpu/lib/turn_square.h"
 #define AXES                                                                                                                               \
     "tile_m=64 tile_n=64 wave_m=4 wave_n=1 wave_k=1 inst_m=64 inst_n=64 pipe=pingpong sched=intrawave epi=cshuffle pad_m=1 pad_n=1 "       \
     "pad_k=1 vec_a=1 vec_b=1 vec_c=1 preshuffle=0 wave_groups=2 persistent=1 split_k=0 streamk=off index=32 stages=8 "
@@ -18,18 +19,23 @@ static const planted_pair copied[] = {
 
 enum { TF32 = 1, SECOND = 2, NEITHER = 4, ALL = 7 };
 static const planted_fault faults[] = {
-    {COPY, "at -= (int)threads;", "at -= (int)threads;", 0},
-    {COPY, "at -= (int)threads;", "", ALL},
+    {COPY, "block -= (int)blocks;", "block -= (int)blocks;", 0},
+    {COPY, "block -= (int)blocks;", "", ALL},
     {COPY, "to += KW_COPIES_AT(pieces * 16);", "", ALL},
     {COPY, "matrix = batch * a->batch_step[which]", "matrix = 0", TF32},
     {COPY, "matrix = (kw_i64)batch * row * lines", "matrix = 0", SECOND},
     {COPY, "step = a->line_step[which]", "step = lines", TF32},
-    {COPY, "over - batch * across", "0", TF32 | SECOND},
-    {COPY, "block - over * along", "0", TF32 | SECOND},
-    {COPY, "line >= lines || ", "", TF32 | SECOND},
+    {COPY, "over - batch * down", "0", TF32 | SECOND},
+    {COPY, "block - over * across", "0", TF32},
+    {COPY, "kw_barrier();", "", TF32 | SECOND},
+    {COPY, "if (at >= pieces) return;", "", SECOND | NEITHER},
+    {COPY, "kw_min(lines - line, KW_COPY_SIDE)", "KW_COPY_SIDE", TF32 | SECOND},
+    {COPY, "kw_min(row - depth, KW_COPY_DEPTHS)", "KW_COPY_DEPTHS", TF32 | SECOND},
     {COPY, "|= element << ", "= element << ", SECOND | NEITHER},
-    {COPY, "if (i < left) kw_load_run(&element, from + i * step, KW_BYTES);", "kw_load_run(&element, from + i * step, KW_BYTES);",
-     TF32 | NEITHER},
+    {COPY, "if (i < left) kw_load_run(&element, from + i * KW_BYTES, KW_BYTES);", "kw_load_run(&element, from + i * KW_BYTES, KW_BYTES);",
+     NEITHER},
+    {SQUARE, "(number & 7)", "(number & 3)", 0},
+    {SQUARE, "if (row + i * step < rows) kw_load_run", "kw_load_run", TF32 | SECOND},
 };
 
 static void faults_of_copies_are_found(void **state) {

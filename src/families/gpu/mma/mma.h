@@ -195,8 +195,9 @@ int32_t kw_mma_sum_sets(const kw_mma *mma);
 /* Whether operands are copied first where their rows are no multiple of 16 bytes (kernels/gpu/lib/align.h), and bytes from row to row of an
  * operand with so many elements in a row, copied or not. */
 bool kw_mma_aligns(const kw_mma *mma);
-/* Whether of a product those copies are turned whose rows are contiguous. */
+/* Whether of a product those copies are turned whose rows are contiguous; the blocks that turn a matrix to so many rows of so many pieces. */
 bool kw_mma_copies_turn(const kw_mma *mma);
+int64_t kw_mma_turning_blocks(const kw_mma *mma, int64_t rows, int64_t pieces);
 int64_t kw_mma_row_bytes(const kw_mma *mma, int64_t row);
 int32_t kw_mma_multiply_registers(const kw_mma *mma);
 /* Registers that a thread of an mma.sync kernel cannot do without, addresses not counted. For a config whose valid rules hold, read with an

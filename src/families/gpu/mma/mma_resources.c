@@ -94,6 +94,10 @@ bool kw_mma_copies_turn(const kw_mma *mma) {
     return KW_COPIES_TURN;
 }
 
+int64_t kw_mma_turning_blocks(const kw_mma *mma, int64_t rows, int64_t pieces) {
+    return KW_COPY_BLOCKS(rows, pieces);
+}
+
 bool kw_mma_passes(const kw_mma *mma) {
     return KW_PASSES;
 }
