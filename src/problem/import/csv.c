@@ -1,12 +1,14 @@
 /* csv.c: the columns as one table, whose rows say what a cell is and where it goes. All columns of the kind (convolution or GEMM) must be
- * there except those marked optional, so that a misspelt one is an error and not a default. Cells are plain: no quotes. */
+ * there except those marked optional, so that a misspelt one is an error and not a default. Without ndim, as in the tile engine's files, depth
+ * and dilation may be left out as well, and a column that is nearly one of them is an error. Cells are plain: no quotes. */
 #include "problem/import/csv.h"
 
 #include "base/format/csv.h"
+#include "base/nearest.h"
 
 #include <string.h>
 
-enum { OPTIONAL = 1, CONV = 2, GEMM = 4 };
+enum { OPTIONAL = 1, CONV = 2, GEMM = 4, TILE_ENGINE = 8 }; /* TILE_ENGINE: optional in a file without ndim */
 
 /* A row as numbers, before it is a problem. */
 typedef struct row {
@@ -20,6 +22,7 @@ typedef struct column {
     int axis;              /* of a spatial column: 0 to 2; else -1 */
     int64_t low, fallback; /* fallback: of an unused axis, or where an optional column is missing */
     size_t offset;
+    const char *also; /* the tile engine's name of it */
 } column;
 
 /* Rows of the table that code names; three in a row from PAD_BACK and from OUT. */
@@ -27,26 +30,26 @@ enum { NAME = 0, NDIM = 1, PAD_BACK = 21, OUT = 24 };
 
 static const column columns[] = {
     [NAME] = {"name", CONV | GEMM | OPTIONAL, -1, 0, 0, 0},
-    [NDIM] = {"ndim", CONV, -1, 1, 0, offsetof(row, ndim)},
+    [NDIM] = {"ndim", CONV | TILE_ENGINE, -1, 1, 0, offsetof(row, ndim)},
     {"G", CONV, -1, 1, 0, offsetof(row, g)},
     {"N", CONV, -1, 1, 0, offsetof(row, n)},
     {"C", CONV, -1, 1, 0, offsetof(row, c)},
     {"K", CONV, -1, 1, 0, offsetof(row, k)},
-    {"Di", CONV, 0, 1, 1, offsetof(row, in[0])},
+    {"Di", CONV | TILE_ENGINE, 0, 1, 1, offsetof(row, in[0])},
     {"Hi", CONV, 1, 1, 1, offsetof(row, in[1])},
     {"Wi", CONV, 2, 1, 1, offsetof(row, in[2])},
-    {"Z", CONV, 0, 1, 1, offsetof(row, filter[0])},
+    {"Z", CONV | TILE_ENGINE, 0, 1, 1, offsetof(row, filter[0])},
     {"Y", CONV, 1, 1, 1, offsetof(row, filter[1])},
     {"X", CONV, 2, 1, 1, offsetof(row, filter[2])},
-    {"stride_d", CONV, 0, 1, 1, offsetof(row, stride[0])},
+    {"stride_d", CONV | TILE_ENGINE, 0, 1, 1, offsetof(row, stride[0])},
     {"stride_h", CONV, 1, 1, 1, offsetof(row, stride[1])},
     {"stride_w", CONV, 2, 1, 1, offsetof(row, stride[2])},
-    {"pad_d", CONV, 0, 0, 0, offsetof(row, pad[0])},
+    {"pad_d", CONV | TILE_ENGINE, 0, 0, 0, offsetof(row, pad[0])},
     {"pad_h", CONV, 1, 0, 0, offsetof(row, pad[1])},
     {"pad_w", CONV, 2, 0, 0, offsetof(row, pad[2])},
-    {"dil_d", CONV, 0, 1, 1, offsetof(row, dilation[0])},
-    {"dil_h", CONV, 1, 1, 1, offsetof(row, dilation[1])},
-    {"dil_w", CONV, 2, 1, 1, offsetof(row, dilation[2])},
+    {"dil_d", CONV | TILE_ENGINE, 0, 1, 1, offsetof(row, dilation[0]), "dilation_d"},
+    {"dil_h", CONV | TILE_ENGINE, 1, 1, 1, offsetof(row, dilation[1]), "dilation_h"},
+    {"dil_w", CONV | TILE_ENGINE, 2, 1, 1, offsetof(row, dilation[2]), "dilation_w"},
     [PAD_BACK] = {"padr_d", CONV | OPTIONAL, 0, INT64_MIN, 0, offsetof(row, pad_back[0])},
     {"padr_h", CONV | OPTIONAL, 1, INT64_MIN, 0, offsetof(row, pad_back[1])},
     {"padr_w", CONV | OPTIONAL, 2, INT64_MIN, 0, offsetof(row, pad_back[2])},
@@ -74,15 +77,28 @@ static bool has_column(kw_word line, const char *name) {
 
 static int find_csv_column(kw_word cell, unsigned kind) {
     for (int i = 0; i < COLUMNS; i++) {
-        if (columns[i].flags & kind && kw_word_is(cell, columns[i].name)) {
+        if (columns[i].flags & kind && (kw_word_is(cell, columns[i].name) || (columns[i].also && kw_word_is(cell, columns[i].also)))) {
             return i;
         }
     }
     return -1;
 }
 
+/* A name that is nearly a column that may be missing would quietly stand for its default. */
+static kw_status check_unknown_column(kw_word cell, bool has_ndim, kw_error *err) {
+    static const char *const optional[] = {"padr_d padr_h padr_w", "stride_d pad_d dil_d dil_h dil_w dilation_d dilation_h dilation_w"};
+    char near[KW_NEAREST_MAX];
+    for (int i = 0; i < 2 - has_ndim && cell.size > 3; i++) {
+        if (kw_nearest(near, cell, optional[i])) {
+            return kw_fail(err, KW_MALFORMED, "csv: column %.*s is not known; did you mean %s", KW_WORD(cell), near);
+        }
+    }
+    return KW_OK;
+}
+
 kw_status kw_csv_header(kw_csv *csv, kw_word line, kw_op op, kw_dtype dtype, kw_error *err) {
     unsigned kind = has_column(line, "M") ? GEMM : CONV;
+    bool has_ndim = has_column(line, columns[NDIM].name);
     bool seen[COLUMNS] = {0};
     kw_csv result = {.op = op == KW_OP_COUNT ? (kind == GEMM ? KW_GEMM : KW_CONV_FWD) : op,
                      .dtype = dtype == KW_DTYPE_COUNT ? KW_FP32 : dtype};
@@ -103,13 +119,18 @@ kw_status kw_csv_header(kw_csv *csv, kw_word line, kw_op op, kw_dtype dtype, kw_
         }
         if (found >= 0) {
             seen[found] = true;
+        } else if (kind == CONV && check_unknown_column(kw_csv_trim(cell), has_ndim, err)) {
+            return KW_MALFORMED;
         }
         result.column[result.count++] = (int8_t)found;
     }
+    unsigned optional = has_ndim ? OPTIONAL : OPTIONAL | TILE_ENGINE;
     for (int i = 0; i < COLUMNS; i++) {
-        if (columns[i].flags & kind && !(columns[i].flags & OPTIONAL) && !seen[i]) {
+        if (columns[i].flags & kind && !(columns[i].flags & optional) && !seen[i]) {
             return kw_fail(err, KW_MALFORMED, "csv: the header \"%.*s\" lacks column %s of a %s", KW_WORD(line), columns[i].name,
-                           kind == GEMM ? "GEMM (M,N,K)" : "convolution (ndim,G,N,C,K,Di,Hi,Wi,Z,Y,X,stride_d,...,pad_d,...,dil_d,...)");
+                           kind == GEMM ? "GEMM (M,N,K)"
+                                        : "convolution (G,N,C,K,Hi,Wi,Y,X,stride_h,...,pad_h,... of the tile engine, or with ndim "
+                                          "ndim,G,N,C,K,Di,Hi,Wi,Z,Y,X,stride_d,...,pad_d,...,dil_d,...)");
         }
     }
     *csv = result;
@@ -156,14 +177,27 @@ static kw_status take_cell(row *numbers, const column *of, kw_word cell, int64_t
     return KW_OK;
 }
 
+/* Without the column: three where a cell of the depth says something, else two. */
+static int64_t guess_ndim(const kw_word cells[COLUMNS]) {
+    int64_t ndim = 2, value;
+    for (int i = NDIM + 1; i < COLUMNS; i++) {
+        bool given = columns[i].axis == 0 && cells[i].size;
+        ndim = given && !(kw_word_int(cells[i], INT64_MIN, INT64_MAX, &value) && value == columns[i].fallback) ? 3 : ndim;
+    }
+    return ndim;
+}
+
 static kw_status read_cells(row *numbers, const kw_csv *csv, const kw_word cells[COLUMNS], kw_error *err) {
     unsigned kind = csv->op == KW_GEMM ? GEMM : CONV;
     int64_t ndim = 0;
-    if (kind == CONV && !kw_word_int(cells[NDIM], 1, 3, &ndim)) {
+    if (kind == CONV && !cells[NDIM].at) {
+        ndim = guess_ndim(cells);
+        numbers->ndim = ndim;
+    } else if (kind == CONV && !kw_word_int(cells[NDIM], 1, 3, &ndim)) {
         return kw_fail(err, KW_MALFORMED, "csv: column ndim is \"%.*s\", not 1, 2 or 3", KW_WORD(cells[NDIM]));
     }
     for (int i = NDIM; i < COLUMNS; i++) {
-        if (!(columns[i].flags & kind)) {
+        if (!(columns[i].flags & kind) || (i == NDIM && !cells[i].at)) {
             continue;
         }
         if (!cells[i].at) { /* an optional column that the file does not have */

@@ -115,6 +115,38 @@ static void columns_are_found_by_name_in_any_order(void **state) {
     assert_string_equal(text, "conv_bwd_data fp16 nwgc n1 g1 c2 k3 i8 f3 s2 p1:0 d1");
 }
 
+#define TILE_ENGINE_HEADER "kernel,problem_idx,N,C,K,G,Hi,Wi,Y,X,stride_h,stride_w,pad_h,pad_w"
+
+/* The tile engine's files have no ndim: a row has three axes where its depth says something. */
+static void files_of_the_tile_engine_need_no_ndim(void **state) {
+    (void)state;
+    static const char deep[] = "kernel,problem_idx,N,C,K,G,Di,Hi,Wi,Z,Y,X,stride_d,stride_h,stride_w,pad_d,pad_h,pad_w,"
+                               "dilation_d,dilation_h,dilation_w,latency_ms,tflops,non_zero";
+    static const struct {
+        const char *header, *row, *problem;
+    } cases[] = {
+        {TILE_ENGINE_HEADER ",latency_ms,tflops,non_zero", "a,0,16,64,32,2,28,30,3,1,2,1,1,0,N/A,0,0",
+         "conv_fwd bf16 nhwgc n16 g2 c64 k32 i28x30 f3x1 s2x1 p1x0 d1x1"},
+        {TILE_ENGINE_HEADER ",dilation_h,dilation_w", "a,0,1,4,4,1,28,30,3,3,1,1,1,1,2,1",
+         "conv_fwd bf16 nhwgc n1 g1 c4 k4 i28x30 f3x3 s1x1 p1x1 d2x1"},
+        {deep, "a,0,1,4,4,1,5,8,8,3,3,3,1,1,1,1,1,1,1,1,1,0.1,2,1", "conv_fwd bf16 ndhwgc n1 g1 c4 k4 i5x8x8 f3x3x3 s1x1x1 p1x1x1 d1x1x1"},
+        {deep, "a,0,1,4,4,1,1,8,8,1,3,3,1,1,1,0,1,1,1,1,1,0.1,2,1", "conv_fwd bf16 nhwgc n1 g1 c4 k4 i8x8 f3x3 s1x1 p1x1 d1x1"},
+        {deep, "a,0,1,4,4,1,,8,8,,3,3,,1,1,,1,1,,1,1,0.1,2,1", "conv_fwd bf16 nhwgc n1 g1 c4 k4 i8x8 f3x3 s1x1 p1x1 d1x1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_csv csv;
+        kw_problem problem;
+        kw_error err = {0};
+        char text[KW_PROBLEM_TEXT_MAX];
+        if (kw_csv_header(&csv, word_of(cases[i].header), KW_OP_COUNT, KW_BF16, &err) ||
+            kw_csv_row(&problem, NULL, &csv, word_of(cases[i].row), &err)) {
+            fail_msg("%s: %s", cases[i].row, err.text);
+        }
+        kw_problem_print(text, sizeof text, &problem);
+        assert_string_equal(text, cases[i].problem);
+    }
+}
+
 static void bad_headers_name_the_column(void **state) {
     (void)state;
     static const struct {
@@ -122,7 +154,11 @@ static void bad_headers_name_the_column(void **state) {
         kw_op op;
         const char *fragment;
     } cases[] = {
-        {"", KW_OP_COUNT, "lacks column ndim"},
+        {"", KW_OP_COUNT, "lacks column G"},
+        {CONV_HEADER ",padr_x", KW_OP_COUNT, "column padr_x is not known; did you mean padr_"},
+        {TILE_ENGINE_HEADER ",dilaton_h", KW_OP_COUNT, "did you mean dilation_h"},
+        {"N,C,K,G,Hi,Wi,Y,X,stride_h,stride_w,pad_h", KW_OP_COUNT, "lacks column pad_w"},
+        {"name,ndim,G,N,C,K,Hi,Wi,Y,X,stride_h,stride_w,pad_h,pad_w", KW_OP_COUNT, "lacks column Di"},
         {"name,M,N", KW_OP_COUNT, "lacks column K of a GEMM"},
         {"M,N,K,M", KW_OP_COUNT, "column M is there twice"},
         {"M,N,K", KW_CONV_FWD, "columns are of a GEMM (M,N,K), not of conv_fwd"},
@@ -188,6 +224,7 @@ int main(void) {
         cmocka_unit_test(samples_of_each_form_are_read),
         cmocka_unit_test(all_files_of_kw_shapes_are_read),
         cmocka_unit_test(columns_are_found_by_name_in_any_order),
+        cmocka_unit_test(files_of_the_tile_engine_need_no_ndim),
         cmocka_unit_test(bad_headers_name_the_column),
         cmocka_unit_test(bad_rows_name_the_column),
     };
