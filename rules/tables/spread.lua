@@ -27,7 +27,7 @@ local function options(op, named)
     if named.explicit and op ~= "gemm" then
         out[#out + 1] = { explicit = 1, spec = "filter1x1_stride1_pad0" }
     end
-    if (named.streamk or named.persistent) and (op == "gemm" or op == "conv_bwd_weight") then
+    if named.streamk and (op == "gemm" or op == "conv_bwd_weight") then
         out[#out + 1] = { streamk = "tree", split_k = 1 }
         out[#out + 1] = { streamk = "linear", split_k = 1 }
     end

@@ -46,7 +46,8 @@ static void add_lines(kw_text *out, const char *const *files, const char *const 
 
 static void sample_files_select_what_the_golden_file_says(void **state) {
     (void)state;
-    static const char *const published[] = {"forward_bf16", "bwd_data", "bwd_weight", NULL}, *const own[] = {"direct_wide", NULL};
+    static const char *const published[] = {"forward_bf16", "bwd_data", "bwd_weight", "gemm_fp16", NULL}, *const own[] = {"direct_wide",
+                                                                                                                          NULL};
     static const char *const sets[] = {NULL, "tiny", "default"};
     static const char *const gpus[] = {"gfx90a", "gfx942", "gfx950", "gfx1201", "sm_90", NULL}, *const cpus[] = {"x86-64-v3",
                                                                                                                  "x86-64-v4-bf16", NULL};

@@ -125,6 +125,14 @@ static const struct fixed_trait {
 };
 enum { FIXED = sizeof fixed_traits / sizeof *fixed_traits };
 
+bool kw_trait_is_fixed(const char *name) {
+    bool found = false;
+    for (size_t i = 0; i < FIXED; i++) {
+        found = found || !strcmp(name, fixed_traits[i].name);
+    }
+    return found;
+}
+
 /* --- the others ----------------------------------------------------------------------------------------------------------------- */
 
 static kw_status fail_unknown_trait(const char *file, const char *trait, kw_error *err) {

@@ -3,6 +3,7 @@
  *     {"variant": "forward", "trait_config": {"data_type": {"values": ["bf16"]}, "pipeline": {"values": ["compv3", "compv5"]}, ...}}
  *     conv.igemm conv_fwd bf16 pipeline=compv5 tile_m=128 warp_m=*
  *
+ * The tile engine's further sections are read as well: {"tile_config": {"tile_m": {"min": 128, "max": 256, "step": 64}, ...}, "layout": "rcr"}.
  * A trait is an axis of some family or a published field (fields.h), or a fixed one: data_type, variant, ndim_spatial, layout, arch, family.
  * A config of a family that lacks the field is not allowed, unless no family of its kind of device has it: such a trait is passed over with
  * a remark, so that one file serves GPUs and CPUs. Any other name is an error, because a typing error that quietly selects everything is
@@ -38,7 +39,7 @@ typedef struct kw_traits {
     bool of_config;                      /* what no family of the kind of device has is not passed over */
     const kw_field_value *archs;         /* NULL: all */
     size_t arch_count;
-    const kw_trait *traits; /* all others */
+    kw_trait *traits; /* all others */
     size_t count;
 } kw_traits;
 

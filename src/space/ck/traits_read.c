@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-enum { FILE_LIMIT = 1 << 20, NUMBER_MOST = 1 << 30, WORDS_MAX = 64 };
+enum { FILE_LIMIT = 1 << 20, NUMBER_MOST = 1 << 30, WORDS_MAX = 64, RANGE_MAX = 4096 };
 
 /* --- a file --------------------------------------------------------------------------------------------------------------------- */
 
@@ -27,12 +27,29 @@ static kw_status read_trait_value(kw_traits *traits, kw_field_value *out, const 
     return out->text ? KW_OK : kw_fail_memory(err, traits->name);
 }
 
-/* {"values": [...]} */
-static kw_status read_trait_values(kw_traits *traits, kw_trait *out, const json_t *json, kw_error *err) {
-    const json_t *list = json_object_get(json, "values");
-    if (!json_is_object(json) || json_object_size(json) != 1 || !json_is_array(list) || !json_array_size(list)) {
-        return kw_fail(err, KW_MALFORMED, "%s: %.60s must be {\"values\": [...]} with one value or more", traits->name, out->name);
+/* {"min": 32, "max": 256, "step": 32} */
+static kw_status read_trait_range(kw_traits *traits, kw_trait *out, const json_t *json, kw_error *err) {
+    const json_t *min = json_object_get(json, "min"), *max = json_object_get(json, "max"), *step = json_object_get(json, "step");
+    int64_t low = json_integer_value(min), high = json_integer_value(max), by = json_integer_value(step);
+    if (json_object_size(json) != 3 || !json_is_integer(min) || !json_is_integer(max) || !json_is_integer(step) || low < 0 || by < 1 ||
+        high < low || high > NUMBER_MOST || (high - low) / by >= RANGE_MAX) {
+        return kw_fail(err, KW_MALFORMED,
+                       "%s: the range of %.60s must be {\"min\": A, \"max\": B, \"step\": S} with 0 <= A <= B, S at "
+                       "least 1 and at most %d values",
+                       traits->name, out->name, RANGE_MAX);
     }
+    out->count = (size_t)((high - low) / by + 1);
+    kw_field_value *values = kw_arena_array(&traits->arena, out->count, sizeof *values);
+    out->values = values;
+    for (size_t i = 0; values && i < out->count; i++) {
+        int64_t number = low + (int64_t)i * by;
+        values[i] = (kw_field_value){kw_arena_format(&traits->arena, "%lld", (long long)number), number, true};
+        values = values[i].text ? values : NULL;
+    }
+    return values ? KW_OK : kw_fail_memory(err, traits->name);
+}
+
+static kw_status read_trait_list(kw_traits *traits, kw_trait *out, const json_t *list, kw_error *err) {
     out->count = json_array_size(list);
     kw_field_value *values = kw_arena_array(&traits->arena, out->count, sizeof *values);
     out->values = values;
@@ -43,54 +60,142 @@ static kw_status read_trait_values(kw_traits *traits, kw_trait *out, const json_
     return status;
 }
 
-static kw_status read_traits(kw_traits *traits, const json_t *json, kw_error *err) {
-    if (!json_is_object(json)) {
-        return kw_fail(err, KW_MALFORMED, "%s: \"trait_config\" must be an object, {\"tile_w\": {\"values\": [...]}, ...}", traits->name);
+/* {"values": [...]}, or a range. */
+static kw_status read_trait_values(kw_traits *traits, kw_trait *out, const json_t *json, kw_error *err) {
+    const json_t *list = json_object_get(json, "values");
+    if (json_object_get(json, "min")) {
+        return read_trait_range(traits, out, json, err);
     }
-    kw_trait *list = kw_arena_array(&traits->arena, json_object_size(json) + 1, sizeof *list);
-    if (!list) {
-        return kw_fail_memory(err, traits->name);
+    if (!json_is_object(json) || json_object_size(json) != 1 || !json_is_array(list) || !json_array_size(list)) {
+        return kw_fail(err, KW_MALFORMED, "%s: %.60s must be {\"values\": [...]} with one value or more", traits->name, out->name);
     }
-    traits->traits = list;
-    const char *key;
-    json_t *value;
-    json_object_foreach((json_t *)json, key, value) {
-        bool listed = false;
-        kw_trait *trait = &list[traits->count];
-        *trait = (kw_trait){.name = kw_arena_copy(&traits->arena, key, strlen(key))};
-        kw_status status = trait->name ? read_trait_values(traits, trait, value, err) : kw_fail_memory(err, traits->name);
-        status = status ? status : kw_traits_add(traits, trait, &listed, err);
-        if (status) {
-            return status;
-        }
-        traits->count += listed;
-    }
-    return KW_OK;
+    return read_trait_list(traits, out, list, err);
 }
 
-static kw_status read_variant(kw_traits *traits, const json_t *json, kw_error *err) {
-    bool listed;
-    kw_field_value value = {json_is_string(json) ? json_string_value(json) : "", 0, false};
-    return kw_traits_add(traits, &(kw_trait){.name = "variant", .values = &value, .count = 1}, &listed, err);
+/* The reader of a member's value. */
+typedef kw_status (*read_values)(kw_traits *traits, kw_trait *out, const json_t *json, kw_error *err);
+
+/* The list of traits has room for one more. */
+static kw_status read_trait(kw_traits *traits, const char *name, const json_t *json, read_values read, kw_error *err) {
+    bool listed = false;
+    kw_trait *trait = &traits->traits[traits->count];
+    *trait = (kw_trait){.name = kw_arena_copy(&traits->arena, name, strlen(name))};
+    kw_status status = trait->name ? read(traits, trait, json, err) : kw_fail_memory(err, traits->name);
+    status = status ? status : kw_traits_add(traits, trait, &listed, err);
+    traits->count += !status && listed;
+    return status;
+}
+
+/* Members that say nothing of which kernels are meant: what begins with _ is a comment, and how many blocks share a unit was the launch
+ * bounds of all kernels of a file. */
+static bool says_nothing(const char *section, const char *name) {
+    return name[0] == '_' || (!section && (!strcmp(name, "kernel_set_name") || !strcmp(name, "k_block_per_cu"))) ||
+           (section && !strcmp(section, "occupancy_config") && !strcmp(name, "block_per_cu"));
+}
+
+static kw_status read_section(kw_traits *traits, const char *section, const json_t *json, kw_error *err) {
+    const char *key;
+    json_t *value;
+    kw_status status = KW_OK;
+    if (!json_is_object(json)) {
+        return kw_fail(err, KW_MALFORMED, "%s: \"%s\" must be an object, {\"tile_w\": {\"values\": [...]}, ...}", traits->name, section);
+    }
+    json_object_foreach((json_t *)json, key, value) {
+        status = status || says_nothing(section, key) ? status : read_trait(traits, key, value, read_trait_values, err);
+    }
+    return status;
+}
+
+/* {"a": "fp16", "b": "fp16", "c": "fp16", "acc": "fp32"}: all but the accumulator's is the type of a kernel. */
+static kw_status read_datatypes(kw_traits *traits, kw_trait *out, const json_t *json, kw_error *err) {
+    const char *key;
+    json_t *value;
+    json_t *type = NULL;
+    json_object_foreach((json_t *)json, key, value) {
+        if (!strcmp(key, "acc")) {
+            continue;
+        }
+        if (type && !json_equal(type, value)) {
+            return kw_fail(err, KW_ILLEGAL,
+                           "%s: %s: a kernel here has one type for its operands; name one, or take the result's as out: of a "
+                           "problem",
+                           traits->name, out->name);
+        }
+        type = value;
+    }
+    json_t *list = json_array();
+    kw_status status = !list || (type && json_array_append(list, type)) ? kw_fail_memory(err, traits->name) : KW_OK;
+    if (!status && !type) {
+        status = kw_fail(err, KW_MALFORMED, "%s: %s is an empty object; write \"%s\": \"bf16\"", traits->name, out->name, out->name);
+    }
+    status = status ? status : read_trait_list(traits, out, list, err);
+    json_decref(list);
+    return status;
+}
+
+/* A member beside the sections: "layout": "rcr", "gpu_targets": ["gfx942", "gfx90a"]. */
+static kw_status read_member_values(kw_traits *traits, kw_trait *out, const json_t *json, kw_error *err) {
+    if (json_is_object(json)) {
+        return read_datatypes(traits, out, json, err);
+    }
+    if (json_is_array(json) && json_array_size(json)) {
+        return read_trait_list(traits, out, json, err);
+    }
+    kw_field_value *value = kw_arena_array(&traits->arena, 1, sizeof *value);
+    out->values = value;
+    out->count = 1;
+    return value ? read_trait_value(traits, value, json, out->name, err) : kw_fail_memory(err, traits->name);
+}
+
+static bool is_section(const char *name) {
+    static const char *const sections[] = {"trait_config", "tile_config", "vector_config", "occupancy_config"};
+    bool found = false;
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        found = found || !strcmp(name, sections[i]);
+    }
+    return found;
+}
+
+static kw_status read_member(kw_traits *traits, const char *name, const json_t *json, kw_error *err) {
+    name = !strcmp(name, "ndim") ? "ndim_spatial" : !strcmp(name, "gpu_targets") ? "arch" : name;
+    if (is_section(name)) {
+        return read_section(traits, name, json, err);
+    }
+    if (!kw_trait_is_fixed(name) && !kw_field_known(name)) {
+        return kw_fail(err, KW_MISSING,
+                       "%s: unknown key \"%.60s\"; known: variant trait_config tile_config vector_config occupancy_config "
+                       "datatype layout ndim gpu_targets and names of traits",
+                       traits->name, name);
+    }
+    return read_trait(traits, name, json, read_member_values, err);
 }
 
 static kw_status read_root(kw_traits *traits, const json_t *root, kw_error *err) {
     const char *key;
     json_t *value;
+    size_t count = 1;
+    bool tiles = json_object_get(root, "tile_config");
+    kw_status status = KW_OK;
     if (!json_is_object(root)) {
         return kw_fail(err, KW_MALFORMED, "%s: a trait file is {\"variant\": ..., \"trait_config\": {...}}", traits->name);
     }
     json_object_foreach((json_t *)root, key, value) {
-        if (strcmp(key, "variant") && strcmp(key, "trait_config")) {
-            return kw_fail(err, KW_MISSING, "%s: unknown key \"%.60s\"; known: variant trait_config", traits->name, key);
-        }
+        count += 1 + json_object_size(value);
     }
-    const json_t *variant = json_object_get(root, "variant"), *config = json_object_get(root, "trait_config");
-    kw_status status = variant ? read_variant(traits, variant, err) : KW_OK;
-    if (!status && !config) {
+    traits->traits = kw_arena_array(&traits->arena, count, sizeof *traits->traits);
+    if (!traits->traits) {
+        return kw_fail_memory(err, traits->name);
+    }
+    if (!tiles && !json_object_get(root, "trait_config")) {
         status = kw_fail(err, KW_MALFORMED, "%s: has no \"trait_config\"", traits->name);
     }
-    return status ? status : read_traits(traits, config, err);
+    json_object_foreach((json_t *)root, key, value) {
+        status = status || says_nothing(NULL, key) ? status : read_member(traits, key, value, err);
+    }
+    if (!status && tiles && !json_object_get(root, "variant")) {
+        traits->ops &= 1u << KW_GEMM; /* the published files of convolutions name it, those of products do not */
+    }
+    return status;
 }
 
 /* Allows everything. */

@@ -16,7 +16,8 @@ typedef struct point_call {
     kw_rules *rules;
     kw_catalog *out;
     const kw_axis_values *values; /* for "*" */
-    uint32_t named, chosen;       /* axes that a choice names; of these, whose values take the place of the points' own */
+    const kw_axis_choice *choice; /* NULL: none */
+    uint32_t named, chosen;       /* axes that the choice names; of these, whose values take the place of the points' own */
     int64_t tried;                /* configs made of points so far */
     kw_config base;               /* family, op, dtype and the defaults */
 } point_call;
@@ -140,6 +141,35 @@ static void expand_point(lua_State *state, point_call *call, kw_config *config, 
     }
 }
 
+/* Whether the choice has the point's values of axes that it names and that stay the points' own. */
+static bool is_chosen(const point_call *call, const kw_config *config, uint32_t every) {
+    bool chosen = true;
+    for (int i = 0; chosen && i < config->family->axis_count; i++) {
+        if ((call->named & ~(call->chosen | call->choice->every | every)) >> i & 1) {
+            chosen = false;
+            for (int32_t j = 0; j < call->choice->values.count[i]; j++) {
+                chosen = chosen || call->choice->values.values[i][j] == config->axis[i];
+            }
+        }
+    }
+    return chosen;
+}
+
+/* Whether a point before it, in the table on top, stood for the same configs: one that differs in axes of every value only. */
+static bool is_known(lua_State *state, const kw_config *config, uint32_t every) {
+    kw_config point = *config;
+    for (int i = 0; i < config->family->axis_count; i++) {
+        point.axis[i] = every >> i & 1 ? EVERY : point.axis[i];
+    }
+    lua_pushlstring(state, (const char *)point.axis, (size_t)config->family->axis_count * sizeof *point.axis);
+    lua_pushvalue(state, -1);
+    bool known = lua_rawget(state, -3) != LUA_TNIL;
+    lua_pop(state, 1);
+    lua_pushboolean(state, true);
+    lua_rawset(state, -3);
+    return known;
+}
+
 /* legal(point): whether C allows it on this architecture. */
 static int lua_legal(lua_State *state) {
     const point_call *call = lua_touserdata(state, lua_upvalueindex(1));
@@ -186,15 +216,19 @@ static int read_points(lua_State *state) {
         kw_lua_raise(state, KW_MALFORMED, "%s: points() must return a list, not a %s", call->rules->set_file, luaL_typename(state, -1));
     }
     lua_Integer length = (lua_Integer)lua_rawlen(state, -1);
+    lua_newtable(state); /* of is_known() */
     for (lua_Integer i = 1; i <= length; i++) {
         kw_config config = call->base;
-        lua_rawgeti(state, -1, i);
+        lua_rawgeti(state, -2, i);
         uint32_t every = read_point(state, call, call->rules->set_file, &config) | call->chosen;
         lua_pop(state, 1);
-        if (every) {
-            expand_point(state, call, &config, every);
-        } else {
+        if (call->choice && !is_chosen(call, &config, every)) {
+            continue;
+        }
+        if (!every) {
             add_legal(state, call, &config);
+        } else if (!is_known(state, &config, every)) {
+            expand_point(state, call, &config, every);
         }
     }
     return 0;
@@ -243,7 +277,12 @@ static void take_choice(point_call *call, kw_axis_values *values, const kw_axis_
 kw_status kw_family_rules_points(kw_catalog *out, const kw_family_rules *of, kw_rules *rules, kw_op op, kw_dtype dtype,
                                  const kw_axis_choice *choice, kw_error *err) {
     kw_axis_values values;
-    point_call call = {.of = of, .rules = rules, .out = out, .values = &values, .base = {.family = of->family, .op = op, .dtype = dtype}};
+    point_call call = {.of = of,
+                       .rules = rules,
+                       .out = out,
+                       .values = &values,
+                       .choice = choice,
+                       .base = {.family = of->family, .op = op, .dtype = dtype}};
     if (of->builder) {
         return take_builder(&call, err);
     }

@@ -58,6 +58,15 @@ static void a_file_allows_what_it_lists(void **state) {
         {"{\"trait_config\": {\"family\": {\"values\": [\"*\"]}}}", "1111"},
         /* names that no family of the kind has */
         {"{\"trait_config\": {\"pipeline\": {\"values\": [\"compv3\"]}, \"two_stage\": {\"values\": [true, false]}}}", "1111"},
+        /* the other members of the tile engine's and the code generator's files */
+        {"{\"trait_config\": {\"tile_w\": {\"min\": 3, \"max\": 8, \"step\": 3}}}", "1100"},
+        {"{\"trait_config\": {\"tile_w\": {\"min\": 4, \"max\": 8, \"step\": 2}}}", "1000"},
+        {"{\"_comment\": [1], \"kernel_set_name\": \"x\", \"k_block_per_cu\": 1, \"trait_config\": {\"_comment2\": null}}", "1111"},
+        {"{\"variant\": \"forward\", \"tile_config\": {\"tile_w\": {\"values\": [6]}}}", "1000"},
+        {"{\"tile_config\": {}, \"occupancy_config\": {\"block_per_cu\": {\"values\": [1]}}}", "0001"},
+        {"{\"datatype\": \"bf16\", \"trait_config\": {}}", "0100"},
+        {"{\"datatype\": {\"a\": \"int8\", \"b\": \"int8\", \"acc\": \"int32\"}, \"ndim\": 2, \"trait_config\": {}}", "0001"},
+        {"{\"layout\": [\"ccr\"], \"gpu_targets\": [\"gfx942\", \"gfx90a\"], \"trait_config\": {}}", "0001"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char answer[CONFIGS + 1];
@@ -103,6 +112,13 @@ static void a_file_that_means_nothing_is_refused_with_what_there_is(void **state
         {"{\"trait_config\": {\"family\": {\"values\": [\"fake.row\"]}}}", "fake.row", KW_ILLEGAL},
         {"{\"trait_config\": {\"tile_w\": {\"values\": [6]}, \"tile_w\": {\"values\": [3]}}}", "duplicate", KW_MALFORMED},
         {"{\"trait_config\": {}} x", "file:1", KW_MALFORMED},
+        {"{\"trait_config\": {\"tile_w\": {\"min\": 3, \"max\": 8}}}", "\"step\": S", KW_MALFORMED},
+        {"{\"trait_config\": {\"tile_w\": {\"min\": 3, \"max\": 8, \"step\": 0}}}", "\"step\": S", KW_MALFORMED},
+        {"{\"trait_config\": {\"tile_w\": {\"min\": 0, \"max\": 1000000000, \"step\": 1}}}", "4096", KW_MALFORMED},
+        {"{\"datatype\": {\"a\": \"fp8\", \"b\": \"bf8\"}, \"trait_config\": {}}", "one type", KW_ILLEGAL},
+        {"{\"datatype\": {\"acc\": \"fp32\"}, \"trait_config\": {}}", "empty", KW_MALFORMED},
+        {"{\"tile_confg\": {}, \"trait_config\": {}}", "tile_config", KW_MISSING},
+        {"{\"layout\": null, \"trait_config\": {}}", "integer", KW_MALFORMED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char answer[CONFIGS + 1];
