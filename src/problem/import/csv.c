@@ -22,7 +22,6 @@ typedef struct column {
     int axis;              /* of a spatial column: 0 to 2; else -1 */
     int64_t low, fallback; /* fallback: of an unused axis, or where an optional column is missing */
     size_t offset;
-    const char *also; /* the tile engine's name of it */
 } column;
 
 /* Rows of the table that code names; three in a row from PAD_BACK and from OUT. */
@@ -47,9 +46,9 @@ static const column columns[] = {
     {"pad_d", CONV | TILE_ENGINE, 0, 0, 0, offsetof(row, pad[0])},
     {"pad_h", CONV, 1, 0, 0, offsetof(row, pad[1])},
     {"pad_w", CONV, 2, 0, 0, offsetof(row, pad[2])},
-    {"dil_d", CONV | TILE_ENGINE, 0, 1, 1, offsetof(row, dilation[0]), "dilation_d"},
-    {"dil_h", CONV | TILE_ENGINE, 1, 1, 1, offsetof(row, dilation[1]), "dilation_h"},
-    {"dil_w", CONV | TILE_ENGINE, 2, 1, 1, offsetof(row, dilation[2]), "dilation_w"},
+    {"dil_d", CONV | TILE_ENGINE, 0, 1, 1, offsetof(row, dilation[0])},
+    {"dil_h", CONV | TILE_ENGINE, 1, 1, 1, offsetof(row, dilation[1])},
+    {"dil_w", CONV | TILE_ENGINE, 2, 1, 1, offsetof(row, dilation[2])},
     [PAD_BACK] = {"padr_d", CONV | OPTIONAL, 0, INT64_MIN, 0, offsetof(row, pad_back[0])},
     {"padr_h", CONV | OPTIONAL, 1, INT64_MIN, 0, offsetof(row, pad_back[1])},
     {"padr_w", CONV | OPTIONAL, 2, INT64_MIN, 0, offsetof(row, pad_back[2])},
@@ -75,9 +74,17 @@ static bool has_column(kw_word line, const char *name) {
     return false;
 }
 
+/* dil_h is the tile engine's dilation_h. */
+static bool is_column(kw_word cell, const char *name) {
+    static const char long_form[] = "dilation_";
+    size_t size = sizeof long_form - 1;
+    bool long_name = !strncmp(name, "dil_", 4) && cell.size > size && !memcmp(cell.at, long_form, size);
+    return kw_word_is(cell, name) || (long_name && kw_word_is((kw_word){cell.at + size, cell.size - size}, name + 4));
+}
+
 static int find_csv_column(kw_word cell, unsigned kind) {
     for (int i = 0; i < COLUMNS; i++) {
-        if (columns[i].flags & kind && (kw_word_is(cell, columns[i].name) || (columns[i].also && kw_word_is(cell, columns[i].also)))) {
+        if (columns[i].flags & kind && is_column(cell, columns[i].name)) {
             return i;
         }
     }
