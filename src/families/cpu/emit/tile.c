@@ -203,6 +203,12 @@ double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile) {
     return (work->amx ? pixels / KW_AMX_ROWS : pixels) + tile->vecs;
 }
 
+/* KW_TILE_LACKS of kernels/cpu/lib/register_tile.h. */
+static bool may_lack(const kw_config *config) {
+    int32_t math = config->axis[KW_AXIS_MATH];
+    return (math == KW_MATH_FMA && kw_config_isa(config)->lanes == 8) || (math == KW_MATH_DP && config->dtype == KW_INT8);
+}
+
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
     const kw_multiply *multiply = kw_config_multiply(config);
     bool raised = multiply->math == KW_MATH_DP && config->dtype == KW_INT8 && !config->wants.mixed; /* KW_RAISED of kernels/prelude/cpu.h */
@@ -211,7 +217,7 @@ kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
         .pair = multiply->pair,
         .word = 4 / multiply->pair,
         .amx = multiplies_tiles(config),
-        .lacks = multiply->math == KW_MATH_FMA && kw_config_isa(config)->lanes == 8 && tile->vecs > 1 && !tile->own && !tile->sums,
+        .lacks = may_lack(config) && tile->vecs > 1 && !tile->own && !tile->sums,
         .instructions = multiply->math == KW_MATH_WIDE ? 2 : 1,
         .converts = raised || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
     };
