@@ -2,7 +2,7 @@
 return {
     family = "conv.depthwise_weight",
     ops = { "conv_bwd_weight" },
-    dtypes = { "fp32", "bf16", "fp16" },
+    dtypes = { "fp32", "bf16", "fp16", "int8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
@@ -20,6 +20,9 @@ return {
         end },
         { "fewer than 4 sums in flight leave the multiply-add units idle", function(c)
             return c.taps_h * c.taps_w >= 3 or c.tile_h * c.tile_w >= 4
+        end },
+        { "whole numbers go by the widest vectors and the first math", function(c, arch)
+            return c.dtype ~= "int8" or (c.isa == arch.isa[1] and c.math == arch.math.int8[1])
         end },
         { "tall tiles are for narrow ones", function(c)
             return c.tile_h < 7 or c.tile_w <= 2

@@ -285,7 +285,7 @@ return {
             return c.box == 0 and among(list, { c.lanes, c.tile, c.vecs, c.copy, c.merge })
         end,
         ["conv.depthwise_weight"] = function(c, arch)
-            local list = c.math == "dp" and depthwise_weight_pairs or c.isa ~= arch.isa[1] and depthwise_weight_narrower
+            local list = (c.math == "dp" or c.math == "wide") and depthwise_weight_pairs or c.isa ~= arch.isa[1] and depthwise_weight_narrower
                 or depthwise_weight[c.isa]
             return (c.isa == arch.isa[1] or few_channels(c, arch))
                 and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })

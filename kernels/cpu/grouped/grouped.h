@@ -6,7 +6,8 @@
  *   KW_ROWS, KW_COLS            source pixels of a tile
  *   KW_SRC_GROUP, KW_DST_GROUP  source and result channels of a group; where KW_REACH is not 0, the problem's (grouped_any.h)
  *   KW_STEPS, KW_STEP_VECTORS   source channels (with KW_DP pairs) of a group; vectors of weights of a window for each of them
- *   kw_row_pairs[KW_ROW_PAIRS]  with KW_DP and one source channel a group: the filter rows of a window that are multiplied together
+ *   kw_row_pairs[KW_ROW_PAIRS]  with KW_DP, in gradients of int8 as well, and one source channel a group: the filter rows of a window that are
+ *                               multiplied together
  *   KW_STAGED                   1: source pixels are read from a copy in fp32
  *   KW_MIXES                    1: there is more than one channel a group, so a vector is made of the source channels of several lanes
  *   KW_EACH_SUM(DO)             DO(a0_0, 0) DO(a0_1, 1) ...: the sums of a tile, which are variables, and their numbers
@@ -208,7 +209,33 @@ KW_INLINE kw_vf kw_mix(const char *p, kw_lane_source_index pick) {
 #ifdef KW_ROW_PAIRS
 #define KW_CHANNELS (2 * KW_LANES)
 #define KW_HALVES 2
+#if KW_STORAGE == 3
+/* Bytes of two rows are brought side by side and widened then: a 128-bit quarter has 16 channels. */
+#define KW_LANE_CHANNEL(half, lane) ((lane) / 8 * 16 + (half)*8 + (lane) % 8)
+#define KW_LOAD_ROW(p) (*(const kw_row *)(p))
+typedef char kw_row __attribute__((vector_size(2 * KW_LANES), aligned(1), may_alias));
+KW_INLINE kw_vf kw_widen_row(kw_row bytes) { /* gcc 12 would widen them by halves */
+    kw_vf words;
+    __asm__("vpmovsxbw %1, %0" : "=v"(words) : "v"(bytes));
+    return words;
+}
+#if KW_LANES == 16
+#define KW_UNPACK(a, b, i)                                                                                                                 \
+    __builtin_shufflevector(a, b, i, 32 + i, i + 1, 33 + i, i + 2, 34 + i, i + 3, 35 + i, i + 4, 36 + i, i + 5, 37 + i, i + 6, 38 + i,     \
+                            i + 7, 39 + i, i + 16, 48 + i, i + 17, 49 + i, i + 18, 50 + i, i + 19, 51 + i, i + 20, 52 + i, i + 21, 53 + i, \
+                            i + 22, 54 + i, i + 23, 55 + i)
+#else
+#define KW_UNPACK(a, b, i)                                                                                                                 \
+    __builtin_shufflevector(a, b, i, 16 + i, i + 1, 17 + i, i + 2, 18 + i, i + 3, 19 + i, i + 4, 20 + i, i + 5, 21 + i, i + 6, 22 + i,     \
+                            i + 7, 23 + i)
+#endif
+KW_INLINE kw_vf kw_pair_low(kw_row first, kw_row second) { return kw_widen_row(KW_UNPACK(first, second, 0)); }
+KW_INLINE kw_vf kw_pair_high(kw_row first, kw_row second) { return kw_widen_row(KW_UNPACK(first, second, 8)); }
+KW_INLINE kw_vf kw_dot_rows(kw_vf a, kw_vf x, kw_vf y) { return (kw_vf)kw_dot_pairs((kw_vi)a, x, y); }
+#else
 #define KW_LANE_CHANNEL(half, lane) ((lane) / 4 * 8 + (half)*4 + (lane) % 4)
+#define KW_LOAD_ROW(p) kw_load(p)
+typedef kw_vf kw_row;
 
 typedef kw_u16 kw_vw __attribute__((vector_size(4 * KW_LANES)));
 #define KW_UNPACK(a, b, i)                                                                                                                 \
@@ -224,6 +251,7 @@ KW_INLINE void kw_store_pairs(char *p, kw_vf low, kw_vf high) {
     __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(low), "v"(high));
     kw_put(p, (kw_vf)__builtin_shufflevector((words)both, (words)both, 0, 4, 1, 5, 2, 6, 3, 7));
 }
+#endif
 #else
 #define KW_CHANNELS KW_LANES
 #define KW_HALVES 1

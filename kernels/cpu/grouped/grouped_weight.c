@@ -2,8 +2,8 @@
  * (grouped_any.h). Channels last, one vector of output channels at a time; a vector's lanes are output channels, as in grouped.c, and so are
  * indirection buffers and windows. With KW_LANES_C lanes are input channels, and what is said of input channels here holds for the output's.
  *
- * bf16 by dp: two result rows are multiplied together, with the source rows that a filter row joins to them; a vector has twice as many
- * channels, whose sums are two vectors (grouped.h).
+ * bf16 by dp, and int8, whose sums are int32: two result rows are multiplied together, with the source rows that a filter row joins to them; a
+ * vector has twice as many channels, whose sums are two vectors (grouped.h).
  *
  * The sums of a window's taps stay in registers over the tiles that an indirection buffer holds, as many rows as its size allows. A unit
  * (some vectors and a window) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is one
@@ -43,7 +43,7 @@ static void kw_tile(const kw_i64 *from, const kw_i64 *to, kw_i64 tiles, const ch
 
 #if KW_EPILOGUE
 typedef kw_out element;
-#elif KW_BYTES == 4
+#elif KW_BYTES == 4 || KW_STORAGE == 3
 typedef kw_i32_u element;
 #else
 typedef kw_u16_u element;
@@ -219,7 +219,8 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
 
 /* Where a channel's sum stands among a tap's. */
 #ifdef KW_ROW_PAIRS
-#define SUM_AT(i) ((i) % 8 / 4 * KW_VECTOR + 4 * ((i) / 8 * 4 + (i) % 4))
+enum { QUARTER = KW_STORAGE == 3 ? 8 : 4 }; /* lanes that lie side by side in half of a sum */
+#define SUM_AT(i) ((i) % (2 * QUARTER) / QUARTER * KW_VECTOR + 4 * ((i) / (2 * QUARTER) * QUARTER + (i) % QUARTER))
 #else
 #define SUM_AT(i) (4 * (i))
 #endif
@@ -241,7 +242,10 @@ static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 
                             kw_spread(sums + t * TAP_BYTES + SUM_AT(i)), kw_place_lanes(kw_place_at(a, a->w, 0, 0), 0, 1));
 #else
         element converted[KW_CHANNELS];
-#ifdef KW_ROW_PAIRS
+#if defined KW_ROW_PAIRS && KW_STORAGE == 3
+        for (kw_i64 i = 0; i < KW_CHANNELS; i++)
+            converted[i] = *(const element *)(sums + t * TAP_BYTES + SUM_AT(i));
+#elif defined KW_ROW_PAIRS
         kw_store_pairs((char *)converted, kw_load(sums + t * TAP_BYTES), kw_load(sums + t * TAP_BYTES + KW_VECTOR));
 #else
         kw_store_x(converted, kw_load(sums + t * TAP_BYTES));

@@ -266,7 +266,7 @@ const kw_family kw_family_conv_depthwise_weight = {
               [KW_RUNS] = {kw_isa_runs_rules},
               [KW_FITS] = {depthwise_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
-    .dtypes = FLOATS,
+    .dtypes = FLOATS | 1 << KW_INT8,
     FIXED_WIDTH,
     GROUPED_FAMILY(depthwise_weight_axes),
 };

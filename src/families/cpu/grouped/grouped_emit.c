@@ -186,7 +186,7 @@ static void emit_row_pairs(writer *w, const kw_config *config) {
 
 /* Loads two rows' vectors as the pairs NAMEl and NAMEh. */
 static void emit_pair(const writer *w, const char *name, const char *tensor, int first, int second) {
-    kw_text_addf(w->text, "        first = kw_load(%s[%d]), second = kw_load(%s[%d]);\n", tensor, first, tensor, second);
+    kw_text_addf(w->text, "        first = KW_LOAD_ROW(%s[%d]), second = KW_LOAD_ROW(%s[%d]);\n", tensor, first, tensor, second);
     kw_text_addf(w->text, "        %sl = kw_pair_low(first, second), %sh = kw_pair_high(first, second);\n", name, name);
 }
 
@@ -216,7 +216,7 @@ static void emit_gradient_pairs(writer *w) {
 
 static void emit_steps(writer *w, const kw_config *config) {
     if (kw_grouped_pairs_rows(config, w->g) && w->gradient) {
-        kw_text_add(w->text, "        kw_vf first, second, xl, xh;\n");
+        kw_text_add(w->text, "        kw_row first, second;\n        kw_vf xl, xh;\n");
         emit_gradient_pairs(w);
     } else if (kw_grouped_pairs_rows(config, w->g)) {
         kw_text_add(w->text, "        kw_vf first, second, xl, xh;\n");
@@ -285,9 +285,10 @@ void kw_grouped_emit(kw_text *text, const kw_config *config, const kw_grouped *g
         .staged = kw_grouped_staged(config, g),
         .mixes = g->reach ? !g->lanes_c : g->src > 1 || g->dst > 1,
         .mixes_other = g->reach && g->lanes_c,
-        .multiply = kw_grouped_whole(config) ? "kw_dot"
-                    : dp                     ? "kw_dp"
-                                             : "kw_fma",
+        .multiply = pairs_rows && kw_grouped_whole(config) ? "kw_dot_rows"
+                    : kw_grouped_whole(config)             ? "kw_dot"
+                    : dp                                   ? "kw_dp"
+                                                           : "kw_fma",
         .half = "",
         .rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h),
         .cols = kw_grouped_sources(config, g, g->tile_w, g->taps_w),

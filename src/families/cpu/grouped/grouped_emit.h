@@ -16,9 +16,11 @@ static inline bool kw_grouped_scatters(const kw_config *config, const kw_grouped
     return config->op == KW_CONV_BWD_DATA && g->stride > 1;
 }
 
-/* math=dp with one source channel a group multiplies pairs of filter rows, of two vectors' worth of channels at a time. */
+/* math=dp with one source channel a group multiplies pairs of filter rows, of two vectors' worth of channels at a time; int8 does in the
+ * weight gradient, by wide as well. */
 static inline bool kw_grouped_pairs_rows(const kw_config *config, const kw_grouped *g) {
-    return config->axis[KW_AXIS_MATH] == KW_MATH_DP && g->src == 1;
+    bool whole = config->dtype == KW_INT8 && kw_grouped_gradient(config) && config->axis[KW_AXIS_MATH] != KW_MATH_FMA;
+    return (whole || config->axis[KW_AXIS_MATH] == KW_MATH_DP) && g->src == 1;
 }
 
 static inline int kw_grouped_channels(const kw_config *config, const kw_grouped *g) {

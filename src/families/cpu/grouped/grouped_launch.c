@@ -282,6 +282,7 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, cons
         (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
     double products = (double)(pixels * taps);
     if (parts > 1) { /* a product is of two rows, and of half the channels; making pairs of them takes as long as products */
+        products *= config->axis[KW_AXIS_MATH] == KW_MATH_WIDE ? 2 : 1; /* and an addition */
         sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
         products += (double)(pixels + sources);
     }

@@ -28,7 +28,7 @@ static int weights_alive(const kw_config *config, const kw_grouped *g) {
 }
 
 static bool uses_dp(const kw_rule_case *c) {
-    return c->config->axis[KW_AXIS_MATH] == KW_MATH_DP;
+    return c->config->axis[KW_AXIS_MATH] == KW_MATH_DP || kw_grouped_pairs_rows(c->config, c->decoded);
 }
 
 static bool results_fill_lanes(const kw_rule_case *c) {
@@ -88,11 +88,14 @@ static bool grouped_tile_in_registers(const kw_rule_case *c) {
 
 static bool int8_is_fp32(const kw_rule_case *c) {
     const kw_grouped *g = c->decoded;
-    return c->config->dtype != KW_INT8 || (c->config->axis[KW_AXIS_MATH] == KW_MATH_FMA) == !g->reach;
+    bool whole = g->reach || kw_grouped_gradient(c->config);
+    return c->config->dtype != KW_INT8 || (c->config->axis[KW_AXIS_MATH] == KW_MATH_FMA) == !whole;
 }
 
 const kw_rule kw_grouped_valid_rules[] = {
-    {"int8_math", "int8 is multiplied as fp32, by math=fma, but in groups of any width as whole numbers, by math=dp or wide", int8_is_fp32},
+    {"int8_math",
+     "int8 is multiplied as fp32, by math=fma, but in groups of any width and weight gradients as whole numbers, by math=dp or wide",
+     int8_is_fp32},
     {"lanes", "the result channels of a group must fill the lanes of vectors, or divide them", results_fill_lanes},
     {"shared_vector", "groups that share a vector need a power of two of source channels, at most as many as result channels",
      groups_share_a_vector},
