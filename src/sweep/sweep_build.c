@@ -161,6 +161,9 @@ static void build_sweep_kernel(void *user, size_t number) {
 static void report_build_progress(void *user, size_t number) {
     build_site *s = user;
     job *j = &s->jobs[number];
+    if (!j->begun) {
+        return; /* the sweep stops */
+    }
     if (j->status == KW_FAILED && !kw_sweep_is_stopped(s->options)) {
         j->kernel->refused = KW_UNCOMPILED;
         snprintf(j->kernel->detail, sizeof j->kernel->detail, "%.*s", (int)sizeof j->kernel->detail - 1, j->why.text);

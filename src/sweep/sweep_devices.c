@@ -2,10 +2,10 @@
  * its worker, waits for what there is to measure, and ends it. */
 #include "sweep/sweep_measure.h"
 
+#include "base/os/parallel.h"
 #include "base/text.h"
 
 #include <limits.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,23 +33,6 @@ static kw_status find_worker(const char **program, kw_arena *arena, const kw_swe
     return KW_OK;
 }
 
-/* Cores this process may run on, ascending. */
-static size_t list_cores(int *cores, size_t capacity) {
-    size_t size = CPU_ALLOC_SIZE(CORES_MAX), count = 0;
-    cpu_set_t *set = CPU_ALLOC(CORES_MAX);
-    if (set && !sched_getaffinity(0, size, set)) {
-        for (int i = 0; i < CORES_MAX && count < capacity; i++) {
-            if (CPU_ISSET_S((size_t)i, size, set)) {
-                cores[count++] = i;
-            }
-        }
-    }
-    if (set) {
-        CPU_FREE(set);
-    }
-    return count;
-}
-
 /* "4,5,6": the share of device number index. */
 static const char *cores_of_device(kw_arena *arena, const int *cores, size_t count, size_t index, size_t devices) {
     kw_text text = {0};
@@ -64,7 +47,7 @@ static const char *cores_of_device(kw_arena *arena, const int *cores, size_t cou
 static kw_status share_cores(kw_sweep_devices *devices, int32_t threads, kw_error *err) {
     int *cores = malloc(CORES_MAX * sizeof *cores);
     kw_status status = KW_OK;
-    size_t count = cores ? list_cores(cores, CORES_MAX) : 0;
+    size_t count = cores ? kw_cores_list(cores, CORES_MAX) : 0;
     if (!cores) {
         return kw_fail_memory(err, "the list of cores");
     }

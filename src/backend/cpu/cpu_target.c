@@ -3,11 +3,11 @@
  * wisdom's key and must be the same tomorrow. */
 #include "backend/backend.h"
 
+#include "base/os/parallel.h"
 #include "base/os/tiles.h"
 #include "config/arch/isa.h"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,26 +131,6 @@ void kw_cpu_brand(char text[KW_BRAND_MAX]) {
              why);
 }
 
-/* Cores this process may run on, and the first of them. The set grows until the kernel's mask fits. */
-static int count_cores(int *first) {
-    *first = 0;
-    for (size_t cpus = 1024; cpus <= 1 << 18; cpus *= 4) {
-        size_t size = CPU_ALLOC_SIZE(cpus);
-        cpu_set_t *set = CPU_ALLOC(cpus);
-        if (set && !sched_getaffinity(0, size, set)) {
-            int count = CPU_COUNT_S(size, set);
-            while (*first < (int)cpus - 1 && !CPU_ISSET_S((size_t)*first, size, set)) {
-                ++*first;
-            }
-            CPU_FREE(set);
-            return count;
-        }
-        CPU_FREE(set);
-    }
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return online > 0 ? (int)online : 1;
-}
-
 /* A small file of /sys, terminated; false when there is none. */
 static bool read_fact(char text[32], int cpu, int index, const char *name) {
     char path[128];
@@ -197,7 +177,7 @@ const char *kw_cpu_wanted_arch(void) {
 }
 
 void kw_cpu_target(kw_target *target, int threads) {
-    int first, cores = count_cores(&first);
+    int first = 0, cores = (int)kw_cores_list(&first, 1);
     features found = read_cpu_features();
     const char *wanted = kw_cpu_wanted_arch();
     const kw_cpu_arch *best = &kw_cpu_archs[0];

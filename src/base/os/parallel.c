@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 enum { WORKERS_MAX = 256 };
 
@@ -46,10 +47,36 @@ static void report(shift *s) {
     }
 }
 
+/* The set grows until the kernel's mask fits. */
+size_t kw_cores_list(int *cores, size_t capacity) {
+    for (size_t cpus = 1024; cpus <= 1 << 18; cpus *= 4) {
+        size_t size = CPU_ALLOC_SIZE(cpus), count = 0;
+        cpu_set_t *set = CPU_ALLOC(cpus);
+        if (set && !sched_getaffinity(0, size, set)) {
+            for (size_t i = 0; i < cpus; i++) {
+                if (CPU_ISSET_S(i, size, set)) {
+                    if (count < capacity) {
+                        cores[count] = (int)i;
+                    }
+                    count++;
+                }
+            }
+        }
+        CPU_FREE(set);
+        if (count) {
+            return count;
+        }
+    }
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t count = online > 0 ? (size_t)online : 1;
+    for (size_t i = 0; i < count && i < capacity; i++) {
+        cores[i] = (int)i;
+    }
+    return count;
+}
+
 static size_t worker_count(const kw_parallel *team) {
-    cpu_set_t set;
-    int cores = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-    size_t wanted = team->workers > 0 ? (size_t)team->workers : (size_t)cores;
+    size_t wanted = team->workers > 0 ? (size_t)team->workers : kw_cores_list(NULL, 0);
     wanted = wanted < WORKERS_MAX ? wanted : WORKERS_MAX;
     return wanted < team->count ? wanted : team->count;
 }

@@ -13,6 +13,8 @@ typedef struct kw_parallel {
     void *user;
 } kw_parallel;
 
+/* How many cores this process may run on; the numbers of the first of them, ascending, as far as capacity goes. */
+size_t kw_cores_list(int *cores, size_t capacity);
 /* Returns when all is done. Cannot fail: without threads the caller's thread does the work. */
 void kw_parallel_run(const kw_parallel *crew);
 

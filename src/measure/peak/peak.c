@@ -47,7 +47,9 @@ double kw_cpu_peak(kw_dtype dtype, int threads) {
         return 0;
     }
     peak_team team = {.loop = loop.run, .rate = {0}};
-    size_t count = threads < 1 ? 1 : threads < PEAK_THREADS_MAX ? (size_t)threads : PEAK_THREADS_MAX;
+    /* Threads without a core of their own add nothing. */
+    size_t cores = kw_cores_list(NULL, 0), count = threads < 1 ? 1 : (size_t)threads < cores ? (size_t)threads : cores;
+    count = count < PEAK_THREADS_MAX ? count : PEAK_THREADS_MAX;
     kw_parallel_run(&(kw_parallel){.count = count, .workers = (int32_t)count, .work = time_peak_loop, .user = &team});
     double sum = 0;
     for (size_t i = 0; i < count; i++) {

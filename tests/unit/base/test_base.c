@@ -3,6 +3,7 @@
 #include "base/container/arena.h"
 #include "base/os/clock.h"
 #include "base/os/file.h"
+#include "base/os/parallel.h"
 #include "base/hash.h"
 #include "base/math.h"
 #include "base/os/process/process.h"
@@ -225,6 +226,19 @@ static void a_mistyped_name_finds_the_one_that_was_meant(void **state) {
     assert_string_equal(kw_nearest_hint(hint, "xyz", "run tune"), "");
 }
 
+static void cores_are_those_of_the_process(void **state) {
+    (void)state;
+    int cores[64] = {-1}, first[1] = {-1};
+    size_t count = kw_cores_list(cores, 64);
+    assert_true(count >= 1);
+    assert_int_equal(kw_cores_list(NULL, 0), count);
+    assert_int_equal(kw_cores_list(first, 1), count);
+    assert_int_equal(first[0], cores[0]);
+    for (size_t i = 1; i < count && i < 64; i++) {
+        assert_true(cores[i] > cores[i - 1]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_mistyped_name_finds_the_one_that_was_meant),
@@ -238,6 +252,7 @@ int main(void) {
         cmocka_unit_test(a_program_that_is_not_there_is_a_status),
         cmocka_unit_test(dates_go_back_by_days),
         cmocka_unit_test(hashes_are_stable),
+        cmocka_unit_test(cores_are_those_of_the_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
