@@ -431,17 +431,17 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
         kw_sums_put(a, &work, &sums, first_row);
         (void)turn;
 #else
-        if (work.divided) {
-            kw_part_put(a, &work, &sums, first_row, a->shared + (work.part * a->params.elements - kw_tail_element(a)) * 4);
-            continue;
-        }
+        char *slice = a->shared + (work.part * a->params.elements - kw_tail_element(a)) * 4;
 #if KW_OUT_BYTES == 4
 #if KW_EPILOGUE
-        kw_sums_finish(a, &work, &sums, first_row);
+        if (!work.divided) kw_sums_finish(a, &work, &sums, first_row);
 #endif
-        kw_part_put(a, &work, &sums, first_row, kw_result(a));
+        kw_part_put(a, &work, &sums, first_row, work.divided ? slice : kw_result(a));
 #else
-        kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);
+        if (work.divided)
+            kw_part_put(a, &work, &sums, first_row, slice);
+        else
+            kw_tile_put(a, lds, &work, &sums, group, first_row, &turn);
 #endif
 #endif
     }

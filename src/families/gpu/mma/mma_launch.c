@@ -229,6 +229,7 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     } else {
         launch_parts(mma, grid, target, resident, launch);
     }
+    tiles *= kw_mma_pair(mma); /* of blocks, of which each has one */
     double instructions = 1, reads = 0;
     for (int i = 0; i < 3; i++) {
         instructions *= (double)mma->tile[i] / (double)mma->inst[i];
@@ -240,7 +241,7 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
     launch->products = (double)(tiles * grid->steps) * (double)mma->tile[0] * (double)mma->tile[1] * (double)mma->tile[2] *
                        (grid->multiplied > 0 ? grid->multiplied : 1);
-    launch->tiles = (double)kw_max(launch->stage[0].units, kw_launch_params_of(launch, kw_work_params)->units);
+    launch->tiles = (double)kw_max(launch->stage[0].units, kw_launch_params_of(launch, kw_work_params)->units * kw_mma_pair(mma));
     if (grid->drawn > 0) {
         bool stays = kw_launch_params_of(launch, kw_work_params)->places > 0;
         launch->drawn_bytes =
