@@ -175,17 +175,23 @@ static bool knows_first_alone(const kw_family *family) {
     return !strcmp(family->name, "conv.depthwise_planes") || !strcmp(family->name, "conv.depthwise_rows");
 }
 
+/* Its vectors hold results of one channel, or those of a run of pixels: steps have values of channels alone, and the result the type of what is
+ * read (rules channel_steps, result_type). */
+static bool knows_channels_alone(const kw_family *family) {
+    return knows_first_alone(family) || !strcmp(family->name, "conv.depthwise_lines");
+}
+
 /* Leaves out what channels-first tensors cannot have (rules first_channels, channel_steps): tensors of the result's shape stay where the family may
  * have them, with elements as large as the result's; of 1x1 filters one, and no values of pixels (rule plane_steps). */
 static void keep_channels(kw_epilogue *e, const kw_config *config) {
     kw_dtype output = e->converts ? e->output : kw_dtype_output(config->dtype);
-    bool may_stay = config->op != KW_CONV_BWD_WEIGHT && !knows_first_alone(config->family);
+    bool may_stay = config->op != KW_CONV_BWD_WEIGHT && !knows_channels_alone(config->family);
     bool planes = !strcmp(config->family->name, "conv.pointwise");
     int32_t kept = 0;
     for (int32_t i = 0; i < e->count; i++) {
         kw_extra_shape shape = kw_epilogue_info_of(e->step[i].op)->shape;
         bool stays = may_stay && shape == KW_EXTRA_ALL && kw_dtype_size(e->step[i].dtype) == kw_dtype_size(output);
-        bool rows = shape == KW_EXTRA_ROW && (planes || knows_first_alone(config->family));
+        bool rows = shape == KW_EXTRA_ROW && (planes || knows_channels_alone(config->family));
         bool goes = (shape == KW_EXTRA_ALL && !stays) || rows || e->step[i].op == KW_EPILOGUE_BETA;
         may_stay &= !(stays && planes);
         if (stays && kw_epilogue_has_beta(e, i)) {
@@ -383,10 +389,10 @@ static void check_config(checker *c, const kw_config *config, int draws) {
         s.config.wants.x_dtype = s.config.wants.mixed ? KW_UINT8 : KW_FP32;
         s.config.wants.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.wants.mixed);
         s.config.wants.first = config->family->first_text && kw_random_below(&c->random, 2);
-        if (s.config.wants.first || knows_first_alone(config->family)) {
+        if (s.config.wants.first || knows_channels_alone(config->family)) {
             keep_channels(&s.config.wants.epilogue, config);
         }
-        if (knows_first_alone(config->family)) { /* rule result_type */
+        if (knows_channels_alone(config->family)) { /* rule result_type */
             keep_type(&s.config.wants.epilogue);
         }
         s.config.wants.pitched = config->family->pitched_text && kw_random_below(&c->random, 2);

@@ -403,6 +403,8 @@ static void what_a_model_was_trained_on_is_judged_by_its_held_out_predictions(vo
                                            "conv.depthwise_weight",
                                            "conv.merged_weight",
                                            "conv.direct_bwd_weight",
+                                           "conv.depthwise_lines",
+                                           "conv.depthwise_lines_weight",
                                            "conv.depthwise_block",
                                            "conv.direct_block",
                                            "conv.igemm",

@@ -1,6 +1,6 @@
 /* conv_depthwise_planes.c: depthwise convolution of channels-first tensors as they lie, a channel's pixels in the lanes; kernels/cpu/planes/planes.c
  * is the kernel. It reads and writes by masks, which AVX-512 alone has: elsewhere conv.depthwise turns what it reads. */
-#include "families/cpu/depthwise/as_they_lie.h"
+#include "families/cpu/depthwise/depthwise_rules.h"
 
 #include "base/math.h"
 #include "cpu/planes/args.h"

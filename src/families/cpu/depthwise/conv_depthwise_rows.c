@@ -1,7 +1,7 @@
 /* conv_depthwise_rows.c: depthwise convolution of channels-first tensors whose images are small, as they lie: a whole row, or those of some
  * channels, in one register; kernels/cpu/rows/rows.c is the kernel. It reads and writes by masks, which AVX-512 alone has. The image's size
  * is compiled in: at 7 rows of 9 products each what surrounds them would take as long as they do. Others are conv.depthwise_planes's. */
-#include "families/cpu/depthwise/as_they_lie.h"
+#include "families/cpu/depthwise/depthwise_rules.h"
 
 #include "base/math.h"
 #include "cpu/rows/args.h"

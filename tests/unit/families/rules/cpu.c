@@ -197,6 +197,41 @@ static const rule_example depthwise_planes_rows[] = {
     {0},
 };
 
+static const rule_example depthwise_lines_rows[] = {
+    {"", "conv_fwd bf16", "math=dp stride=2", ARCH, "conv_fwd bf16 nhwgc g11 c11 k11 i17x77 f3x5 s2x2 p1x2 d1x3 epilogue=scale+bias+gelu"},
+    {"", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc g40 c40 k40 i9x9 f3x1"},
+    {"sum_registers", "conv_fwd fp32", "isa=avx2 tile_h=14", NULL, NULL},
+    {"bwd_data_stride", "conv_bwd_data fp32", "stride=2", NULL, NULL},
+    {"channels_last", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g11 c11 k11 i9x9 f3x3"},
+    {"one_channel_groups", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g11 c11 k22 i9x9 f3x3"},
+    {"flat_images", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ndhwgc g11 c11 k11 i9x9x9 f1x3x3"},
+    {"result_type", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g11 c11 k11 i9x9 f3x3 out=bf16 epilogue=bias"},
+    {"channel_steps", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g11 c11 k11 i9x9 f3x3 epilogue=add"},
+    {"whole_filter", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g11 c11 k11 i9x9 f5x3"},
+    {"whole_filter", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g11 c11 k11 i12x9 f3x3 d2x1"},
+    {"stride", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g11 c11 k11 i9x9 f3x3 s1x2"},
+    {"result_rows", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g11 c11 k11 i5x9 f3x3"},
+    {"result_rows", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g3 c3 k3 i9x7 f3x3"},
+    {"line_reach", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g999 c999 k999 i9x9 f3x3"},
+    {"line_reach", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g11 c11 k11 i9x200 f3x3 d1x99"},
+    {0},
+};
+
+static const rule_example depthwise_lines_weight_rows[] = {
+    {"", "conv_bwd_weight bf16", "math=dp stride=2", ARCH, "conv_bwd_weight bf16 nhwgc g11 c11 k11 i5x77 f3x3 s2x2 p1x2 d1x3"},
+    {"row_pairs", "conv_bwd_weight bf16", "math=dp tile_h=3", NULL, NULL},
+    {"sum_registers", "conv_bwd_weight fp32", "tile_h=16 taps_h=7", NULL, NULL},
+    {"channels_last", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 ngchw g11 c11 k11 i9x9 f3x3"},
+    {"one_channel_groups", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k22 i9x9 f3x3"},
+    {"flat_images", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 ndhwgc g11 c11 k11 i9x9x9 f1x3x3"},
+    {"whole_filter", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k11 i9x9 f5x3"},
+    {"whole_columns", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k11 i9x9 f3x5"},
+    {"stride", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k11 i9x9 f3x3 s1x2"},
+    {"result_rows", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g3 c3 k3 i9x7 f3x3"},
+    {"line_reach", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g999 c999 k999 i9x9 f3x3"},
+    {0},
+};
+
 static const rule_example depthwise_small_rows[] = {
     {"", "conv_fwd bf16", "math=dp planes=4", ARCH, "conv_fwd bf16 ngchw g30 c30 k30 i7x7 f3x3 p1x1"},
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g30 c30 k30 i7x7 f3x3 p1x1 epilogue=bias+relu"},
@@ -300,6 +335,10 @@ const rule_examples depthwise_planes_rule_examples = {
     "conv.depthwise_planes", "isa=avx512 math=fma vecs=1 planes=1 taps_h=3 taps_w=3 stride=1", depthwise_planes_rows};
 const rule_examples depthwise_rows_rule_examples = {"conv.depthwise_rows", "isa=avx512 math=fma image=7 planes=2 taps=3 stride=1",
                                                     depthwise_small_rows};
+const rule_examples depthwise_lines_rule_examples = {"conv.depthwise_lines", "isa=avx512 math=fma tile_h=4 taps_h=3 stride=1",
+                                                     depthwise_lines_rows};
+const rule_examples depthwise_lines_weight_rule_examples = {
+    "conv.depthwise_lines_weight", "isa=avx512 math=fma tile_h=4 taps_h=3 columns=3 stride=1", depthwise_lines_weight_rows};
 const rule_examples depthwise_weight_rule_examples = {
     "conv.depthwise_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", depthwise_weight_rows};
 const rule_examples merged_weight_rule_examples = {

@@ -1,0 +1,23 @@
+/* args.h of cpu/lines: what launch() of conv.depthwise_lines and conv.depthwise_lines_weight hands to lines.c and lines_weight.c. Thread memory is
+ * the lines of a tile; then the filter's columns, 8 bytes each, and values of steps; of weight gradients the sums, by phases. */
+#ifndef KW_LINES_ARGS_H
+#define KW_LINES_ARGS_H
+
+#include "cpu/lib/sizes.h"
+
+typedef struct kw_lines_params {
+    kw_i64 spans, vectors; /* of a row of results: parts, and vectors of the whole */
+    kw_i64 tiles;          /* of rows */
+    kw_i64 phases, parts;  /* of weight gradients: places in a period where vectors begin; parts of the pixels */
+} kw_lines_params;
+
+KW_PARAMS_FIT(kw_lines_params);
+
+/* Words of a weight, or of a step's values, for all channels from any one on: as many as begin a period, and a vector more. */
+#define KW_LINES_PERIOD(channels, lanes) ((channels) + (lanes))
+
+/* Phases: channels over what they and the lanes, a power of two, have in common. */
+#define KW_LINES_PHASES(channels, lanes) ((channels) / KW_LINES_COMMON((channels) & -(channels), lanes))
+#define KW_LINES_COMMON(power, lanes) ((power) < (lanes) ? (power) : (lanes))
+
+#endif

@@ -1,0 +1,47 @@
+-- Gradients of depthwise weights, channels last: a row of the image is one run of elements.
+-- The values of each axis, and some of them together: tile_h, taps_h, columns, stride.
+local tested_some = { { 4, 3, 1, 1 }, { 4, 3, 3, 2 } }
+local tested = {
+    { 2, 1, 1, 1 }, { 2, 2, 2, 1 }, { 4, 3, 3, 1 }, { 6, 3, 1, 1 }, { 8, 3, 3, 2 }, { 16, 3, 1, 1 }, { 4, 4, 1, 2 }, { 8, 5, 1, 1 }, { 4, 6, 1, 1 },
+    { 4, 7, 1, 2 }, { 4, 8, 1, 1 }, { 4, 9, 1, 1 },
+}
+
+local function listed(list, c)
+    for _, row in ipairs(list) do
+        if row[1] == c.tile_h and row[2] == c.taps_h and row[3] == c.columns and row[4] == c.stride then
+            return true
+        end
+    end
+    return false
+end
+
+return {
+    family = "conv.depthwise_lines_weight",
+    ops = { "conv_bwd_weight" },
+    dtypes = { "fp32", "bf16", "fp16" },
+    axes = function(arch, op, dtype)
+        return {
+            isa = arch.isa,
+            math = arch.math[dtype],
+            tile_h = { 2, 4, 6, 8, 16 },
+            taps_h = { 1, 2, 3, 4, 5, 6, 7, 8, 9 },
+            columns = { 1, 2, 3 },
+            stride = { 1, 2 },
+        }
+    end,
+    rules = {},
+    sets = {
+        full = true,
+        traits = true,
+        tiny = function(c, arch)
+            return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and c.tile_h == 4 and c.taps_h == 3 and c.columns == 3 and c.stride == 1
+        end,
+        default = function(c, arch)
+            return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and (c.taps_h == 3 or c.taps_h == 5 or c.taps_h == 7)
+                and c.columns == (c.taps_h == 3 and 3 or 1) and (c.tile_h == 4 or c.tile_h == 8 or c.tile_h == 16)
+        end,
+        tests = function(c, arch)
+            return listed(c.dtype == "bf16" and c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and tested or tested_some, c)
+        end,
+    },
+}

@@ -1,0 +1,169 @@
+/* conv_depthwise_lines.c: depthwise convolution of channels-last images whose rows are runs of elements, so that vectors are full whatever the number of
+ * channels is; kernels/cpu/lines/lines.c is the kernel. conv.depthwise has a vector for each pixel: of 11 channels, a third of its lanes idle, and of
+ * bf16 in pairs two thirds. */
+#include "families/cpu/depthwise/lines.h"
+
+#include <string.h>
+
+enum { TILE_H = KW_ISA_AXIS_COUNT, TAPS_H, STRIDE, AXIS_COUNT };
+
+static const kw_axis axes[AXIS_COUNT] = {
+    KW_ISA_AXES,
+    {"tile_h", NULL, 1, 16, "rows of results of a tile"},
+    {"taps_h", NULL, 1, 9, "filter rows"},
+    {"stride", NULL, 1, 2, "stride of rows and columns"},
+};
+
+/* Registers for a word of a line, and for a weight and the compiler's own use. */
+enum { SPARE = 3 };
+
+/* What a config comes to. */
+typedef struct lines {
+    int32_t tile_h, taps_h, stride, lanes;
+    bool dp;
+    int32_t lines, words; /* that a tile reads; weights of a filter column */
+    kw_line_size size;
+    int32_t products; /* of a filter column and a vector of each row */
+} lines;
+
+static bool meets(const lines *l, int32_t line, int32_t row, int32_t *word) {
+    int32_t tap = line * (l->dp ? 2 : 1) - row * l->stride;
+    *word = tap + l->dp;
+    return tap + l->dp >= 0 && tap < l->taps_h;
+}
+
+static lines lines_of(const kw_config *config) {
+    const int32_t *axis = config->axis;
+    lines l = {.tile_h = axis[TILE_H], .taps_h = axis[TAPS_H], .stride = axis[STRIDE], .lanes = kw_config_isa(config)->lanes};
+    l.dp = axis[KW_AXIS_MATH] == KW_MATH_DP;
+    int32_t rows = (l.tile_h - 1) * l.stride + l.taps_h, word;
+    l.lines = l.dp ? (rows + 1) / 2 : rows;
+    l.words = l.taps_h + l.dp;
+    l.size = kw_line_size_of(l.lines, l.stride, l.lanes);
+    for (int32_t line = 0; line < l.lines; line++) {
+        for (int32_t row = 0; row < l.tile_h; row++) {
+            l.products += meets(&l, line, row, &word);
+        }
+    }
+    return l;
+}
+
+static bool sums_are_in_registers(const kw_rule_case *c) {
+    lines l = lines_of(c->config);
+    return l.tile_h + SPARE <= kw_config_isa(c->config)->registers;
+}
+
+static bool data_moves_by_one(const kw_rule_case *c) {
+    return c->config->op == KW_CONV_FWD || c->config->axis[STRIDE] == 1;
+}
+
+static const kw_rule valid_rules[] = {
+    {"sum_registers", "the sums of a tile and a word of a line must fit the isa's vector registers", sums_are_in_registers},
+    {"bwd_data_stride", "backward data has stride 1 here; for others take conv.depthwise", data_moves_by_one},
+    {0},
+};
+
+static bool filter_has_taps(const kw_rule_case *c) {
+    return kw_line_filter(&c->problem->conv, c->config->axis[TAPS_H]);
+}
+
+static bool strides_are_those(const kw_rule_case *c) {
+    return kw_line_strides(&c->problem->conv, c->config->axis[STRIDE]);
+}
+
+static void results_of(const kw_problem *problem, int64_t to[3]) {
+    if (problem->op == KW_CONV_FWD) {
+        kw_problem_output(to, problem);
+    } else {
+        memcpy(to, problem->conv.in, 3 * sizeof to[0]);
+    }
+}
+
+static bool rows_fill_a_tile(const kw_rule_case *c) {
+    int64_t to[3];
+    results_of(c->problem, to);
+    return to[1] >= c->config->axis[TILE_H] && to[2] * c->problem->conv.g >= kw_config_isa(c->config)->lanes;
+}
+
+static bool line_holds_the_reach(const kw_rule_case *c) {
+    lines l = lines_of(c->config);
+    return kw_line_serves(l.size, l.stride, l.lanes, &c->problem->conv);
+}
+
+static const kw_rule fits_rules[] = {
+    KW_LINE_LAYOUT_RULE,
+    KW_DEPTHWISE_RULES,
+    KW_CHANNEL_STEPS_RULES,
+    KW_LINE_FILTER_RULE(filter_has_taps),
+    KW_LINE_STRIDE_RULE(strides_are_those),
+    {"result_rows", "the result must have as many rows as a tile, and rows as long as a vector", rows_fill_a_tile},
+    KW_LINE_REACH_RULE(line_holds_the_reach),
+    {0},
+};
+
+/* What storing a vector takes, as products. */
+#define STORE_PRODUCTS 2.0
+
+static void conv_depthwise_lines_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    const kw_conv_dims *d = &problem->conv;
+    lines l = lines_of(config);
+    int64_t to[3], columns = d->filter[2], period = KW_LINES_PERIOD(d->g, l.lanes);
+    (void)target;
+    results_of(problem, to);
+    int64_t vectors = kw_ceil_div(to[2] * d->g, l.lanes), spans = kw_ceil_div(vectors, kw_line_vectors(l.size, l.stride, l.lanes, d));
+    int64_t tiles = kw_ceil_div(to[1], l.tile_h);
+    *launch = (kw_launch){.stages = 2, .stage = {{.units = columns, .packs = true}, {.units = d->n * tiles * spans}}};
+    launch->packed_bytes = columns * l.words * period * 4;
+    launch->thread_bytes = kw_round_up(l.lines * 4 * l.size.words + columns * 8 + KW_EXTRAS * 4 * period, KW_LINE);
+    *kw_launch_params(launch, kw_lines_params) = (kw_lines_params){.spans = spans, .vectors = vectors, .tiles = tiles};
+
+    double sums = (double)(d->n * tiles * vectors), reach = (double)((columns - 1) * d->dilation[2] * d->g) / l.lanes;
+    double copied = (double)(d->n * tiles) * ((double)vectors * l.stride + (double)spans * reach) * l.lines;
+    launch->multiply_adds = sums * ((double)columns * l.products + STORE_PRODUCTS * l.tile_h) + KW_LINE_COPY_PRODUCTS * copied;
+    /* Words of lines begin anywhere, so that most loads go across cache lines. */
+    launch->loads = sums * (double)columns * 2.0 * (l.lines + l.words) + copied * (l.dp ? 2.0 : 1.0);
+    launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
+}
+
+/* --- text --- */
+
+static void conv_depthwise_lines_emit(const kw_config *config, kw_text *text) {
+    lines l = lines_of(config);
+    int32_t word;
+    kw_text_addf(text, "#define KW_TILE_H %d\n#define KW_TAPS_H %d\n#define KW_STRIDE %d\n#define KW_LINES %d\n#define KW_WORDS %d\n",
+                 l.tile_h, l.taps_h, l.stride, l.lines, l.words);
+    kw_text_addf(text, "#define KW_LINE_WORDS %d\n#define KW_PLANE_WORDS %d\n#define KW_EACH_SUM(DO)", l.size.words, l.size.plane);
+    for (int32_t row = 0; row < l.tile_h; row++) {
+        kw_text_addf(text, " DO(a%d, %d)", row, row);
+    }
+    kw_text_add(text, "\n#define KW_COLUMN kw_vf t; \\\n");
+    for (word = 0; word < l.words; word++) {
+        kw_text_addf(text, "    kw_vf w%d = KW_WEIGHT(%d); KW_KEEP(w%d); \\\n", word, word, word);
+    }
+    for (int32_t line = 0; line < l.lines; line++) {
+        kw_text_addf(text, "    t = KW_WORDS_OF(%d);", line);
+        for (int32_t row = 0; row < l.tile_h; row++) {
+            if (meets(&l, line, row, &word)) {
+                const char *words = !l.dp ? "t" : word == 0 ? "KW_LATER(t)" : word == l.taps_h ? "KW_EARLIER(t)" : "t";
+                kw_text_addf(text, " KW_MULTIPLY(a%d, %s, w%d)", row, words, word);
+            }
+        }
+        kw_text_add(text, " \\\n");
+    }
+    kw_text_add(text, "\n");
+}
+
+const kw_family kw_family_conv_depthwise_lines = {
+    .name = "conv.depthwise_lines",
+    .summary = "one channel a group, channels last, a row as one run of elements; forward, and backward data of stride 1",
+    .kind = KW_KIND_CPU,
+    .fuses = true,
+    .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .axes = axes,
+    .axis_count = AXIS_COUNT,
+    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules, kw_cpu_conv_rules}},
+    .launch = conv_depthwise_lines_launch,
+    .emit = conv_depthwise_lines_emit,
+    .kernel = "cpu/lines/lines.c",
+};
