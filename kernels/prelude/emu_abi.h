@@ -16,7 +16,8 @@
 #define KW_EMU_WMMA12 3
 #define KW_EMU_FMA 4
 #define KW_EMU_WGMMA 5
-#define KW_EMU_TF32 8 /* fp32, of which the first 19 bits count */
+#define KW_EMU_WGMMA_PICKED 6 /* the first operand in registers: a is where a lane's words are */
+#define KW_EMU_TF32 8         /* fp32, of which the first 19 bits count */
 
 /* turned: of a wgmma, 1 where an operand's rows (the second one's columns) are contiguous in shared memory, not its depth. */
 typedef struct kw_emu_inst {

@@ -74,6 +74,12 @@ local any_size = {
     { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 },
 }
 
+-- Gradients of weights of fp32: rows are the taps' channels, columns output channels.
+local picked = {
+    { "cooperative", "128x256x64", 4 }, { "cooperative", "128x128x64", 6 }, { "cooperative", "128x64x64", 8 }, { "pingpong", "64x64x64", 8 },
+    { "pingpong", "64x128x64", 7 }, { "cooperative", "128x192x64", 5 }, { "pingpong", "64x256x64", 5 },
+}
+
 -- Forward, of no more than so many output channels.
 local narrow = {
     { "cooperative", "256x96x64", 4 }, { "cooperative", "128x96x64", 6 }, { "pingpong", "64x96x64", 4 }, { "cooperative", "256x32x64", 5 },
@@ -261,11 +267,16 @@ local function convolutions(op, first, last, meets, width)
     local out = {}
     local weight = op == "conv_bwd_weight"
     for ndim = first, last do
-        local lists = { weight and {} or points(tiles, nil, width), points(divided[weight and op or "conv"], 0, width) }
-        if width ~= 4 then
+        local lists = { weight and {} or points(tiles, nil, width), weight and width == 4 and {} or points(divided[weight and op or "conv"], 0, width) }
+        if width == 4 then
+            for i = 1, op == "conv_bwd_data" and 2 or 0 do -- filters are turned as they are copied
+                for _, p in ipairs(lists[i]) do
+                    p.vec_b = 1
+                end
+            end
+            lists[3] = points(weight and picked or any_size, 0, 4, 1)
+        else
             lists[3], lists[4] = points(any_size, 0, 2, 1), points(planes, 0)
-        end
-        if width ~= 4 then
             lists[#lists + 1] = merged_points(op, meets)
             lists[#lists + 1] = op == "conv_fwd" and points(narrow) or {}
             lists[#lists + 1] = not weight and points(between[op == "conv_fwd" and "lines" or "slabs"], 0) or {}

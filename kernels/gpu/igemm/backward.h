@@ -102,7 +102,7 @@ KW_DEVICE int kw_feed_phases(const kw_gpu_args *a) {
 }
 
 KW_DEVICE void kw_phase_work_out(const kw_gpu_args *a, int number, kw_phase *phase) {
-    phase->steps = (int)KW_CEIL(a->k, KW_SLAB_ELEMENTS);
+    phase->steps = (int)KW_CEIL(a->k, KW_TILE_K);
     for (int axis = 2; axis >= KW_FIRST_AXIS; axis--) {
         int phases = KW_PHASES ? kw_walks_backward(a, axis) : 1, first = 0, last_tap = 0, rest = kw_over(number, phases);
         phase->at[axis] = number - rest * phases;

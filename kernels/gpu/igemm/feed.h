@@ -4,12 +4,16 @@
  *   direction    first operand, a step of KW_TILE_K depths        second operand                      result, by its map
  *   forward      channels of x under a tap, pixel by pixel        (channel, tap, k), depth contiguous       (k, pixel, -)
  *   bwd_data     64 channels of y at a position, pixel by pixel   (channel, tap, k), columns contiguous     (channel, pixel, -)
+ *                of tf32 turned: (k, channel, tap)
  *   bwd_weight   64 pixels of y, k contiguous: (k, pixel, -)      64 pixels of x under the tile's tap       (channel, tap, k)
  *
  * So a depth's last step of each tap may have fewer channels, which come as zeros, and forward and bwd_data have that many more steps. A
  * tile of bwd_weight has pieces of 64 columns, each 64 channels of one tap, tap after tap. gpu/igemm/backward.h says which rows, columns and
  * positions bwd_data has. Groups are products of their own (kw_work.batch), of whole blocks of 64 channels where there are several; axes that
  * a problem has not are absent.
+ *
+ * With KW_PICKS the operands have changed places: the first has 32 pixels under the tile's taps, pieces of 32 channels of its rows; the second is y as a
+ * copy, (pixel, k, -), pixels contiguous; results are stored by lanes.
  *
  * KW_MERGE groups of KW_EACH channels in and out are one product of 64 channels whose filters are block-diagonal. The map of filters knows
  * the channels of one group alone and has zeros beside them: a box of 64 channels that begins so many groups before the first has a group's
@@ -23,6 +27,10 @@
 #define KW_PHASES 0
 #endif
 
+/* Channels of a pixel that lie together in shared memory; and of bwd_weight the tile's side that has pieces of so many. */
+#define KW_SLAB_CHANNELS (KW_SLAB_ROW_BYTES / KW_BYTES)
+#define KW_IMAGE_SIDE (KW_PICKS ? KW_TILE_M : KW_TILE_N)
+
 typedef struct kw_feed {
     int row, col, tap, block; /* the tile's; the step's tap (KW_SPOTS: position) and block of channels */
     int number;               /* of the step's first pixel */
@@ -32,8 +40,9 @@ typedef struct kw_feed {
     int meets[3]; /* number of the position, of those that the tile's pixels meet */
 #endif
 #if KW_WEIGHT
-    int at[3], step[3], images;   /* its place along the axes; how far a step goes along them, and in images */
-    kw_u32 piece[KW_TILE_N / 64]; /* its block of channels, and in 16 bits the offset of its tap, KW_OFFSET_BITS an axis */
+    int at[3], step[3], images; /* its place along the axes; how far a step goes along them, and in images */
+    kw_u32
+        piece[KW_IMAGE_SIDE / KW_SLAB_CHANNELS]; /* its block of channels, and in 16 bits the offset of its tap, KW_OFFSET_BITS an axis */
 #endif
 } kw_feed;
 
@@ -51,7 +60,7 @@ KW_DEVICE int kw_feed_k(const kw_gpu_args *a) { return KW_MERGE > 1 ? KW_SLAB_EL
 KW_DEVICE int kw_feed_taps(const kw_gpu_args *a) { return (int)(a->filter[0] * a->filter[1] * a->filter[2]); }
 /* Of channels: what a step has, or for weights a piece of the tile's columns. */
 KW_DEVICE int kw_feed_blocks(const kw_gpu_args *a) {
-    return KW_CEIL(KW_DATA ? kw_feed_k(a) : kw_feed_c(a), KW_WEIGHT ? KW_SLAB_ELEMENTS : KW_TILE_K);
+    return KW_CEIL(KW_DATA ? kw_feed_k(a) : kw_feed_c(a), KW_WEIGHT ? KW_SLAB_CHANNELS : KW_TILE_K);
 }
 
 /* Pixels that are counted through: of y, or rows for bwd_data. */
@@ -136,12 +145,13 @@ KW_DEVICE void kw_feed_next(kw_feed *f, const kw_gpu_args *a, const kw_work *wor
 #endif
 
 #if KW_WEIGHT
-/* The tap and the block of channels of the piece at a column of the tile, a constant: divided once a tile. */
+/* The tap and the block of channels of the piece at a column (KW_PICKS: row) of the tile, a constant: divided once a tile. */
 KW_DEVICE int kw_feed_piece(const kw_gpu_args *a, const kw_work *work, int col, int *tap) {
-    int blocks = kw_feed_blocks(a), number = work->col / KW_SLAB_ELEMENTS, block = number % blocks + col / KW_SLAB_ELEMENTS;
+    int blocks = kw_feed_blocks(a), number = (KW_PICKS ? work->row : work->col) / KW_SLAB_CHANNELS,
+        block = number % blocks + col / KW_SLAB_CHANNELS;
     *tap = number / blocks;
     KW_UNROLL
-    for (int i = 0; i < col / KW_SLAB_ELEMENTS; i++) {
+    for (int i = 0; i < col / KW_SLAB_CHANNELS; i++) {
         int over = block >= blocks;
         *tap += over;
         block -= over ? blocks : 0;
@@ -181,8 +191,8 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     }
     f->images = number;
     KW_UNROLL
-    for (int i = 0; i < KW_TILE_N / KW_SLAB_ELEMENTS; i++) {
-        int tap, block = kw_feed_piece(a, work, i * KW_SLAB_ELEMENTS, &tap), offsets = 0;
+    for (int i = 0; i < KW_IMAGE_SIDE / KW_SLAB_CHANNELS; i++) {
+        int tap, block = kw_feed_piece(a, work, i * KW_SLAB_CHANNELS, &tap), offsets = 0;
         f->tap = kw_min(tap, taps - 1);
         kw_feed_tap(f, a);
         KW_UNROLL
@@ -237,16 +247,23 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     int c = work->batch * kw_feed_c(a), k = work->batch * kw_feed_k(a); /* the product's first channels */
 #if KW_WEIGHT
     (void)second;
+#if KW_PICKS
+    const int image = KW_A;
+    kw_tensor_load3(other, &a->map[KW_B], bar, f->number, k + f->col, 0);
+    other = to;
+#else
+    const int image = KW_B;
     KW_UNROLL
     for (int i = 0; i < KW_TILE_M; i += KW_SLAB_ELEMENTS)
         kw_tensor_load3(to + i * 128, &a->map[KW_A], bar, k + f->row + i, f->number, 0);
+#endif
     KW_UNROLL
-    for (int i = 0; i < KW_TILE_N / KW_SLAB_ELEMENTS; i++) {
+    for (int i = 0; i < KW_IMAGE_SIDE / KW_SLAB_CHANNELS; i++) {
         KW_UNROLL
         for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
             f->offset[axis] = f->piece[i] >> (2 - axis) * KW_OFFSET_BITS & (1 << KW_OFFSET_BITS) - 1;
-        kw_feed_image(f, kw_feed_rows(a), &a->map[KW_B], other + i * KW_SLAB_ELEMENTS * 128, bar,
-                      c + (int)(f->piece[i] >> 16) * KW_SLAB_ELEMENTS);
+        kw_feed_image(f, kw_feed_rows(a), &a->map[image], other + i * KW_TILE_K * 128, bar,
+                      c + (int)(f->piece[i] >> 16) * KW_SLAB_CHANNELS);
     }
     kw_feed_step(f, a);
 #else
@@ -255,6 +272,8 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     KW_UNROLL
     for (int i = 0; second && i < KW_SLAB_ELEMENTS; i += KW_EACH)
         kw_tensor_load3(other + i * 128, &a->map[KW_B], bar, -i, f->tap, k + i);
+#elif KW_COPIES_TURN && KW_DATA
+    if (second) kw_tensor_load3(other, &a->map[KW_B], bar, k + f->block * KW_TILE_K, f->col, f->tap);
 #elif KW_PHASES
     KW_UNROLL
     for (int i = 0; second && i < KW_TILE_N; i += KW_SLAB_ELEMENTS)
@@ -321,6 +340,18 @@ KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int co
     return (kw_i64)work->batch * (KW_DATA ? kw_feed_c(a) : kw_feed_k(a)) + work->col + col;
 #endif
 }
+
+#if KW_PICKS
+/* Of the result, at the first output channel: a row of the tile; and from one output channel to the next. */
+KW_DEVICE kw_i64 kw_picked_step(const kw_gpu_args *a) { return kw_feed_taps(a) * a->c; }
+
+KW_DEVICE kw_i64 kw_picked_line(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
+    int blocks = kw_feed_blocks(a), number = (work->row + row) / KW_SLAB_CHANNELS, tap = number / blocks;
+    int channel = (number - tap * blocks) * KW_SLAB_CHANNELS + row % KW_SLAB_CHANNELS;
+    *ok &= tap < kw_feed_taps(a) && channel < (int)a->c;
+    return work->batch * a->k * kw_picked_step(a) + tap * a->c + channel;
+}
+#endif
 
 #if KW_TEAM > 1
 KW_DEVICE int kw_direct_pairs(const kw_gpu_args *a) { return (KW_FORWARD ? a->k : a->c) % 2 == 0; }

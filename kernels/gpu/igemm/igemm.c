@@ -4,6 +4,7 @@
  *   forward      output pixels            K                taps, C                      x gathered           w, depth contiguous
  *   bwd_data     input pixels of a phase  C                taps of the phase, K         y gathered           w, columns contiguous
  *   bwd_weight   K                        taps, C          output pixels                y, rows contiguous   x gathered, columns contiguous
+ *   with KW_PICKS taps, C                 K                the same                     x gathered           y turned
  *
  * Forward and backward data walk over pixels and taps by the same rule (prelude/gpu.h, kw_walk); backward data has a walk for each residue
  * of the input position mod stride, and a tile of rows belongs to one of these phases. KW_MERGE groups are one product of KW_MERGE times
@@ -25,12 +26,13 @@
 #define KW_A_BY_ROWS KW_PLANES_A_BY_ROWS(KW_OP)
 #define KW_B_BY_ROWS KW_PLANES_B_BY_ROWS(KW_OP)
 #else
-#define KW_A_BY_ROWS KW_IGEMM_A_BY_ROWS(KW_OP)
+#define KW_A_BY_ROWS (KW_IGEMM_A_BY_ROWS(KW_OP) && !KW_PICKS)
 #endif
-#define KW_SPOTS (KW_DATA && KW_ALIGNS && !KW_BORDER) /* gpu/igemm/feed.h */
 #if !KW_PLANES
-#define KW_B_BY_ROWS (KW_IGEMM_B_BY_ROWS(KW_OP) && !KW_SPOTS)
+#define KW_B_BY_ROWS (KW_IGEMM_B_BY_ROWS(KW_OP) && !KW_SPOTS && !KW_COPIES_TURN)
 #endif
+#define KW_TURNS_A 0
+#define KW_TURNS_B (KW_DATA || KW_WEIGHT)
 
 #define KW_PIXEL_ROWS (KW_EXPLICIT || KW_SPEC == KW_SPEC_FILTER1X1_STRIDE1_PAD0) /* pixels of x and y are the same */
 #define KW_POINTS (KW_PIXEL_ROWS || KW_SPEC == KW_SPEC_FILTER1X1_PAD0)           /* one tap, never beside the image */

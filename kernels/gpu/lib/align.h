@@ -1,11 +1,11 @@
 /* align.h: operands whose rows are no multiple of 16 bytes, which bulk copies cannot read, are copied to rows that are (KW_ALIGNS): a stage
  * before the one that multiplies, into the workspace behind the sums of parts. A thread copies 16 bytes of a row; what lies behind its end
- * is zero. Products of fp8, bf8 and tf32 are copied so in any layout, turned where the depth is not contiguous (KW_COPIES_TURN). src/families/gpu/mma/mma_launch.c describes the copies to the maps.
+ * is zero. Operands of fp8, bf8 and tf32 are turned so where their depth is not contiguous (KW_COPIES_TURN). src/families/gpu/mma/mma_launch.c describes the copies to the maps.
  *
  * The text that includes this gives kw_operand_rows(args, which, &row): how many rows an operand has, and elements of each; with KW_PITCHED
  * kw_operand_line(args, which, row): where one begins. With KW_SPOTS
  * the second operand is always made anew, by its kw_spots_piece(args, number, words), which returns where 16 bytes of it go. With KW_COPIES_TURN
- * kw_operand_lines(args, which): how many rows one matrix has. */
+ * KW_TURNS_A, KW_TURNS_B: whether an operand is turned; kw_operand_lines(args, which): how many rows one matrix has. */
 #ifndef KW_ALIGN_H
 #define KW_ALIGN_H
 
@@ -13,7 +13,7 @@
 #include "gpu/lib/turn_square.h"
 
 /* Whether its rows are contiguous. */
-KW_DEVICE int kw_turns(int which) { return which == KW_A ? KW_GEMM_A_BY_ROWS(KW_LAYOUT) : KW_GEMM_B_BY_ROWS(KW_LAYOUT); }
+KW_DEVICE int kw_turns(int which) { return which == KW_A ? KW_TURNS_A : KW_TURNS_B; }
 #else
 #define kw_turns(which) 0
 #endif

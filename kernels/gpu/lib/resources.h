@@ -136,14 +136,14 @@
 /* Whether the last rows of tiles, a tail, may be divided in depth alone: rows of tiles are rows of the result, one after the other. */
 #define KW_TAILS                                                                                                                           \
     (KW_OVERLAP && KW_EPI == KW_EPI_CSHUFFLE && KW_SPLIT_K == 0 && KW_PAIR == 1 && !KW_PLANES && !KW_BORDER &&                             \
-     KW_OP != KW_OP_CONV_BWD_WEIGHT && !(KW_VEC_A == 1 && KW_OP == KW_OP_CONV_BWD_DATA))
+     KW_OP != KW_OP_CONV_BWD_WEIGHT && !KW_SPOTS)
 #define KW_BLOCKS_HELD (KW_OVERLAP_BYTES(KW_PASSES) <= KW_HALF_LDS ? 2 : 1)
 #define KW_PIECES (!KW_PASSES ? 0 : KW_OVERLAP_BYTES(2) <= (KW_BLOCKS_HELD == 2 ? KW_HALF_LDS : KW_BLOCK_LDS) ? 2 : 1)
 #define KW_BRING_REGISTERS (KW_BLOCKS_HELD == 2 ? 24 : 40) /* of a thread that brings tiles */
 #define KW_MULTIPLY_REGISTERS (KW_BLOCKS_HELD == 2 ? 104 : 232)
-/* With one element an access: operands whose rows are no multiple of 16 bytes are copied first (gpu/lib/align.h), each copy at a multiple of
- * 128 bytes, and results leave element by element. */
-#define KW_ALIGNS (KW_OVERLAP && KW_VEC_A == 1)
+/* With one element an access of the second operand: operands whose rows are no multiple of 16 bytes are copied first (gpu/lib/align.h), each copy at a
+ * multiple of 128 bytes, and with vec_c=1 results leave element by element. */
+#define KW_ALIGNS (KW_OVERLAP && KW_VEC_B == 1)
 /* Elements of one or four bytes are multiplied where the depth is contiguous: an operand whose rows are is turned as it is copied, through shared
  * memory. A block turns 128 depths of as many rows as lie in 128 bytes, so that what it reads and what it writes are whole lines of 128 bytes.
  * pieces: of 16 bytes of a row of the copy. */
@@ -151,6 +151,10 @@
 #define KW_COPY_DEPTHS 128
 #define KW_COPY_SIDE (KW_TURN_LINE / KW_BYTES)
 #define KW_COPY_BLOCKS(rows, pieces) (KW_CEIL(rows, KW_COPY_SIDE) * KW_CEIL(pieces, KW_COPY_DEPTHS / KW_COPY_RUN))
+/* Gradients of weights of fp32: lanes pick the first operand from shared memory (gpu/pipeline/overlap_picked.h). */
+#define KW_PICKS (KW_OP == KW_OP_CONV_BWD_WEIGHT && KW_COPIES_TURN)
+/* Of backward data by spots: gpu/igemm/feed.h. */
+#define KW_SPOTS (KW_OP == KW_OP_CONV_BWD_DATA && KW_ALIGNS && !KW_BORDER && KW_BYTES == 2)
 /* Of channels-first problems: results of 16 bits that pass shared memory leave with their channels first. Of KW_PLANES (gpu/igemm/planes.h) those that
  * have pixels as columns. */
 #define KW_STORES_FIRST                                                                                                                    \

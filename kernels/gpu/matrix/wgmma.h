@@ -29,6 +29,9 @@ KW_DEVICE kw_u64 kw_wgmma_slabs(const char *at, int next) {
 static const kw_emu_inst kw_emu_own_inst = {KW_EMU_WGMMA, KW_EMU_TYPE, KW_INST_M, KW_INST_N, KW_INST_K, KW_A_BY_ROWS, KW_B_BY_ROWS};
 #define kw_wgmma_sum(acc, number, a, b, add) kw_emu_self()->calls.wgmma(kw_emu_self(), &kw_emu_own_inst, (acc)->e, a, b, add)
 #define kw_wgmma(acc, a, b) kw_wgmma_sum(acc, 0, a, b, 1)
+static const kw_emu_inst kw_emu_picked_inst = {KW_EMU_WGMMA_PICKED, KW_EMU_TYPE, KW_INST_M, KW_INST_N, KW_INST_K, 0, 0};
+#define kw_wgmma_picked(acc, number, a, b, add)                                                                                            \
+    kw_emu_self()->calls.wgmma(kw_emu_self(), &kw_emu_picked_inst, (acc)->e, (kw_u64)(a), b, add)
 #define kw_wgmma_hold(acc) (void)0
 #define kw_wgmma_name() (void)0
 #define kw_wgmma_take(acc, number) (void)0
@@ -213,6 +216,28 @@ KW_DEVICE void kw_wgmma_sum(const kw_acc *acc, int number, kw_u64 a, kw_u64 b, i
         KW_WGMMA_SUM_OF(2);
     else
         KW_WGMMA_SUM_OF(3);
+}
+
+#define KW_WGMMA_PICKED_OF(r)                                                                                                              \
+    asm volatile("{\n"                                                                                                                     \
+                 "    .reg .pred p;\n"                                                                                                     \
+                 "    setp.ne.b32 p, %5, 0;\n"                                                                                             \
+                 "    wgmma.mma_async.sync.aligned." KW_WGMMA_SHAPE KW_WGMMA_TYPES                                                         \
+                 " {" KW_WGMMA_FOURS(KW_FIRST_OF_##r, KW_NEXT_OF_##r) "}, {%0, %1, %2, %3}, %4, p, 1, 1;\n"                                \
+                                                                      "}" ::"r"(a[0]),                                                     \
+                 "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add))
+
+/* The same of tf32 with a lane's words of the first operand: rows lane / 4 and 8 more, at depth lane % 4, then four depths on. They stay as they are
+ * until the product is waited for. */
+KW_DEVICE void kw_wgmma_picked(const kw_acc *acc, int number, const kw_u32 a[4], kw_u64 b, int add) {
+    if (number == 0)
+        KW_WGMMA_PICKED_OF(0);
+    else if (number == 1)
+        KW_WGMMA_PICKED_OF(1);
+    else if (number == 2)
+        KW_WGMMA_PICKED_OF(2);
+    else
+        KW_WGMMA_PICKED_OF(3);
 }
 
 #define KW_TAKE_OF(r, a, b, c, d)                                                                                                          \

@@ -331,6 +331,8 @@ KW_DEVICE void kw_stage_give(char *lds, int stage) {
 
 #if KW_BORDER
 #include "gpu/pipeline/overlap_border.h"
+#elif KW_PICKS
+#include "gpu/pipeline/overlap_picked.h"
 #elif KW_SUM_SETS == 1
 /* The products of a step are under way while the next one is waited for; then its place is given back. more: tiles that follow, whose
  * turn is the other group's. */

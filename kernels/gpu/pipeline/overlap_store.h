@@ -302,7 +302,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #if KW_BORDER
     rows = 0;
 #elif KW_PHASES
-    rows = kw_feed_strides(a) == 1;
+    rows = !KW_ALIGNS && kw_feed_strides(a) == 1;
 #endif
     bulk = rows && !KW_ALIGNS && !KW_STORES_FIRST;
 #ifdef KW_SUMS_JOIN
@@ -493,7 +493,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 }
 #endif
 
-#define KW_ROWS_ANYWHERE (KW_ALIGNS || KW_PLANES_RESULT) /* the result's rows begin at any element */
+#define KW_ROWS_ANYWHERE ((KW_ALIGNS && KW_VEC_C == 1) || KW_PLANES_RESULT) /* the result's rows begin at any element */
 
 /* One access of 4 or 8 bytes of global memory, if at is below end. A predicate says so: of a hundred branches NVRTC would make predicates too, in a tenth
  * of a compile. */
@@ -517,6 +517,7 @@ KW_DEVICE void kw_store_below(int at, int end, char *to, const kw_u32 *w, int by
 }
 #endif
 
+#if !KW_PICKS
 /* Sums as they are, to the result or to a slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together
  * they are stored where rows of the result begin at them. */
 KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row, char *slice) {
@@ -553,6 +554,7 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
         }
     }
 }
+#endif
 
 #endif
 

@@ -162,7 +162,8 @@ enum { KW_EMU_STORES_MAX = 64, KW_EMU_NAMED = 16 };
 
 typedef struct kw_emu_product {
     const kw_emu_inst *inst;
-    unsigned long long a, b; /* descriptors */
+    unsigned long long a, b;              /* descriptors */
+    const unsigned *picked[KW_EMU_GROUP]; /* or where the lanes' words of the first operand are */
     float *acc[KW_EMU_GROUP];
     uint32_t commit; /* number of its group */
     bool begins;     /* the sums begin with it */

@@ -123,6 +123,20 @@ static void gather_operand(const kw_emu_machine *m, const operand *o, int type, 
     }
 }
 
+static bool is_picked(const kw_emu_inst *inst) {
+    return inst->kind == KW_EMU_WGMMA_PICKED;
+}
+
+/* The first operand of tf32 from the lanes' words: rows 8 apart, then four depths on. */
+static void gather_picked(const kw_emu_product *p, float *to, int depth) {
+    for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
+        for (int i = 0; i < 4; i++) {
+            int row = lane / 32 * 16 + lane % 32 / 4 + i % 2 * 8, k = lane % 4 + i / 2 * 4;
+            to[row * depth + k] = kw_emu_element(p->inst->type, p->picked[lane][i]);
+        }
+    }
+}
+
 /* Place of sum e of a lane of the four waves, in 64 rows of n. */
 static int sum_at(int lane, int e, int n) {
     int row = 16 * (lane / 32) + lane % 32 / 4 + 8 * (e / 2 % 2), col = 8 * (e / 4) + 2 * (lane % 4) + e % 2;
@@ -167,7 +181,12 @@ static void complete_product(kw_emu_machine *m, const kw_emu_product *p, int thr
     float *a = m->tile.a, *b = m->tile.b, *c = m->tile.c; /* a fiber's stack is small */
     operand first = read_matrix_descriptor(p->a, p->inst->turned_a), second = read_matrix_descriptor(p->b, p->inst->turned_b);
     int n = p->inst->n, depth = DEPTH_BYTES / bytes_of(p->inst->type);
-    gather_operand(m, &first, p->inst->type, ROWS, a, depth, 1);
+    if (is_picked(p->inst)) {
+        gather_picked(p, a, depth);
+    } else {
+        gather_operand(m, &first, p->inst->type, ROWS, a, depth, 1);
+        end_reads(m, thread, &first, ROWS);
+    }
     gather_operand(m, &second, p->inst->type, n, b, 1, n);
     for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
         for (int e = 0; e < n / 2; e++) {
@@ -180,7 +199,6 @@ static void complete_product(kw_emu_machine *m, const kw_emu_product *p, int thr
             p->acc[lane][e] = c[sum_at(lane, e, n)];
         }
     }
-    end_reads(m, thread, &first, ROWS);
     end_reads(m, thread, &second, n);
 }
 
@@ -200,12 +218,17 @@ static const char *product_rejection(kw_emu_group *group, const kw_emu_inst *ins
     if (bytes_of(inst->type) != 2 && (inst->turned_a || inst->turned_b)) {
         return "all but 16-bit elements are multiplied where the depth is contiguous";
     }
+    bool picked = is_picked(inst);
+    if (picked && inst->type != TF32) {
+        return "from registers tf32 alone is played";
+    }
     for (int lane = 1; lane < KW_EMU_GROUP; lane++) {
-        if (group->a[lane] != group->a[0] || group->b[lane] != group->b[0]) {
+        if ((!picked && group->a[lane] != group->a[0]) || group->b[lane] != group->b[0]) {
             return "lanes have different descriptors";
         }
     }
-    operand a = read_matrix_descriptor(group->a[0], inst->turned_a), b = read_matrix_descriptor(group->b[0], inst->turned_b);
+    operand a = read_matrix_descriptor(picked ? group->b[0] : group->a[0], inst->turned_a),
+            b = read_matrix_descriptor(group->b[0], inst->turned_b);
     if (a.swizzle > SWIZZLE_128 || b.swizzle > SWIZZLE_128 || a.base || b.base) {
         return "only 128-byte swizzle or none, and no base offset, are played";
     }
@@ -240,7 +263,13 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
     operand first = read_matrix_descriptor(a, inst->turned_a), second = read_matrix_descriptor(b, inst->turned_b);
     kw_emu_thread leader = *self; /* readings count as the first thread's, whoever came last */
     leader.thread = self->thread - lane;
-    begin_reads(&leader, &first, ROWS, __builtin_frame_address(0));
+    if (is_picked(inst)) {
+        for (int i = 0; i < KW_EMU_GROUP; i++) {
+            p->picked[i] = (const unsigned *)(uintptr_t)group->a[i];
+        }
+    } else {
+        begin_reads(&leader, &first, ROWS, __builtin_frame_address(0));
+    }
     begin_reads(&leader, &second, inst->n, __builtin_frame_address(0));
     group->count++;
 }

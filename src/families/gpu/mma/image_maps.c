@@ -59,7 +59,7 @@ static bool groups_are_walked(const kw_mma *mma, const kw_conv_dims *d) {
     if (mma->merge > 1) {
         return c * mma->merge == KW_SLAB_ELEMENTS && k == c;
     }
-    return d->g == 1 || (c % KW_SLAB_ELEMENTS == 0 && k % KW_SLAB_ELEMENTS == 0 && !kw_mma_aligns(mma));
+    return d->g == 1 || (c % KW_SLAB_ELEMENTS == 0 && k % KW_SLAB_ELEMENTS == 0 && (!kw_mma_aligns(mma) || kw_mma_copies_turn(mma)));
 }
 
 /* Output channels of filters that a copy moves: of merged groups those of one, whose filters lie beside the next one's. */
@@ -74,7 +74,7 @@ bool kw_mma_walks_image(const kw_mma *mma, const kw_problem *problem) {
     for (int axis = 3 - mma->ndim; axis < 3; axis++) {
         good &= axis_is_walked(mma, problem, axis, d->stride[axis]);
     }
-    return good && (problem->op != KW_CONV_BWD_DATA || kw_mma_aligns(mma) || count_phases(d) <= KW_PHASES_MAX);
+    return good && (problem->op != KW_CONV_BWD_DATA || kw_mma_has_spots(mma) || count_phases(d) <= KW_PHASES_MAX);
 }
 
 /* All steps are whole runs of 16 bytes, and below what a map holds. */
@@ -161,8 +161,10 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
     kw_mma_grid grid = {.batches = d->g / mma->merge, .elements = kw_problem_elements(problem, kw_problem_result(problem))};
     int64_t pixels = d->n * volume(problem->op == KW_CONV_BWD_DATA ? d->in : out);
     if (problem->op == KW_CONV_BWD_WEIGHT) {
-        grid.tile_rows = kw_ceil_div(k, mma->tile[0]);
-        grid.tile_cols = kw_ceil_div(taps * kw_ceil_div(c, KW_SLAB_ELEMENTS) * KW_SLAB_ELEMENTS, mma->tile[1]);
+        bool picks = kw_mma_picks(mma);
+        int64_t spots = taps * kw_round_up(c, step_channels(mma));
+        grid.tile_rows = kw_ceil_div(picks ? spots : k, mma->tile[0]);
+        grid.tile_cols = kw_ceil_div(picks ? k : spots, mma->tile[1]);
         grid.steps = kw_ceil_div(pixels, mma->tile[2]);
         return grid;
     }
@@ -258,6 +260,23 @@ static kw_map filter_map(const kw_mma *mma, kw_dtype dtype, const kw_conv_dims *
     return map;
 }
 
+/* The same turned by a first stage: k, channel of a group, tap. */
+static kw_map turned_filter_map(const kw_mma *mma, const kw_conv_dims *d) {
+    const int64_t c = d->c / d->g, extent[3] = {d->k, c, volume(d->filter)}, row = kw_mma_row_bytes(mma, d->k), stride[2] = {row, c * row};
+    kw_map map = kw_mma_box_map(KW_W, mma->dtype, extent, stride, (const int32_t[3]){step_channels(mma), mma->tile[1], 1});
+    map.tf32 = mma->dtype == KW_FP32;
+    map.copied = true;
+    return map;
+}
+
+/* Result pixels of an output channel, y turned by a first stage. */
+static kw_map turned_pixels_map(const kw_mma *mma, const kw_conv_dims *d, int64_t pixels) {
+    const int64_t row = kw_mma_row_bytes(mma, pixels), extent[3] = {pixels, d->k, 1};
+    kw_map map = kw_mma_bulk_map(KW_Y, mma->dtype, extent, row, d->k * row, mma->tile[1]);
+    map.copied = true;
+    return map;
+}
+
 /* The second operand of spots as the first stage makes it: k, position, column. Returns its rows. */
 static int64_t describe_spots(const kw_mma *mma, const kw_problem *problem, const int64_t spot[3], kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
@@ -278,6 +297,12 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
     kw_problem_output(out, problem);
     switch (problem->op) {
     case KW_CONV_BWD_WEIGHT:
+        if (kw_mma_picks(mma)) {
+            launch->map[0] = image_map(mma, problem, KW_X, mma->tile[2], spot);
+            launch->map[1] = turned_pixels_map(mma, d, d->n * volume(out));
+            w_rows = d->k;
+            break;
+        }
         launch->map[0] = pixel_rows(mma, problem, KW_Y, mma->dtype, d->n * volume(out));
         launch->map[1] = image_map(mma, problem, KW_X, mma->tile[2], spot);
         launch->map[2] = filter_map(mma, mma->output, d, KW_SLAB_ELEMENTS);
@@ -286,6 +311,9 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
         if (kw_mma_has_spots(mma)) {
             best_spot(mma, problem, spot);
             w_rows = describe_spots(mma, problem, spot, launch);
+        } else if (kw_mma_copies_turn(mma)) {
+            launch->map[1] = turned_filter_map(mma, d);
+            w_rows = d->c / d->g * volume(d->filter);
         } else {
             launch->map[1] = filter_map(mma, mma->dtype, d, KW_SLAB_ELEMENTS);
         }
@@ -299,7 +327,7 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
         break;
     }
     if (walks_rows(mma, problem)) {
-        take_rows(&launch->map[problem->op == KW_CONV_BWD_WEIGHT], mma, problem);
+        take_rows(&launch->map[problem->op == KW_CONV_BWD_WEIGHT && !kw_mma_picks(mma)], mma, problem);
         kw_launch_params(launch, kw_igemm_params)->pixels = 1;
     }
     if (!kw_mma_stores_boxes(mma)) {
@@ -307,7 +335,8 @@ void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *
     }
     if (kw_mma_aligns(mma)) {
         int64_t y_rows = d->n * volume(out), x_rows = d->n * volume(d->in);
-        kw_mma_align_operands(mma, problem->op == KW_CONV_FWD ? x_rows : y_rows, problem->op == KW_CONV_BWD_WEIGHT ? x_rows : w_rows,
-                              launch);
+        bool picks = kw_mma_picks(mma);
+        kw_mma_align_operands(mma, problem->op == KW_CONV_FWD || picks ? x_rows : y_rows,
+                              problem->op == KW_CONV_BWD_WEIGHT && !picks ? x_rows : w_rows, launch);
     }
 }

@@ -195,7 +195,9 @@ int32_t kw_mma_sum_sets(const kw_mma *mma);
 /* Whether operands are copied first where their rows are no multiple of 16 bytes (kernels/gpu/lib/align.h), and bytes from row to row of an
  * operand with so many elements in a row, copied or not. */
 bool kw_mma_aligns(const kw_mma *mma);
-/* Whether of a product those copies are turned whose rows are contiguous; the blocks that turn a matrix to so many rows of so many pieces. */
+/* Whether those copies are turned whose rows are contiguous; the blocks that turn a matrix to so many rows of so many pieces. Whether lanes pick the
+ * first operand from shared memory (KW_PICKS). */
+bool kw_mma_picks(const kw_mma *mma);
 bool kw_mma_copies_turn(const kw_mma *mma);
 int64_t kw_mma_turning_blocks(const kw_mma *mma, int64_t rows, int64_t pieces);
 int64_t kw_mma_row_bytes(const kw_mma *mma, int64_t row);

@@ -164,9 +164,12 @@ kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3]
 }
 
 /* kw_copy_blocks() of gpu/lib/align.h: with kw_mma_copies_turn() a block copies of one operand. */
-static int64_t copy_blocks(const kw_mma *mma, const kw_map *map, int operand, int64_t bytes) {
-    bool turned = (operand ? KW_GEMM_B_BY_ROWS(mma->layout) : KW_GEMM_A_BY_ROWS(mma->layout));
-    return turned ? map->extent[2] * kw_mma_turning_blocks(mma, map->extent[1], kw_mma_row_bytes(mma, map->extent[0]) / KW_ACCESS_BYTES)
+static int64_t copy_blocks(const kw_mma *mma, const kw_map *map, int operand, int64_t rows, int64_t bytes) {
+    bool turned = mma->op != KW_GEMM ? operand == 1 && mma->op != KW_CONV_FWD
+                  : operand          ? KW_GEMM_B_BY_ROWS(mma->layout)
+                                     : KW_GEMM_A_BY_ROWS(mma->layout);
+    int64_t lines = mma->op == KW_GEMM ? map->extent[1] : rows; /* of one matrix */
+    return turned ? rows / lines * kw_mma_turning_blocks(mma, lines, kw_mma_row_bytes(mma, map->extent[0]) / KW_ACCESS_BYTES)
                   : kw_ceil_div(bytes / KW_ACCESS_BYTES, KW_ADD_THREADS);
 }
 
@@ -186,7 +189,7 @@ void kw_mma_align_operands(const kw_mma *mma, int64_t first_rows, int64_t second
             map->copied_at = kw_round_up(launch->shared_bytes, KW_COPIES_AT(1));
             launch->shared_bytes = map->copied_at + bytes;
             launch->copied_bytes += 2 * (double)bytes;
-            pieces += kw_mma_copies_turn(mma) ? copy_blocks(mma, map, i, bytes) * KW_ADD_THREADS : bytes / KW_ACCESS_BYTES;
+            pieces += kw_mma_copies_turn(mma) ? copy_blocks(mma, map, i, rows[i], bytes) * KW_ADD_THREADS : bytes / KW_ACCESS_BYTES;
         }
     }
     launch->stage[0] = (kw_stage){kw_ceil_div(pieces, KW_ADD_THREADS), false, KW_ADD_THREADS};

@@ -28,6 +28,7 @@
 #define KW_INST_K mma->inst[2]
 #define KW_PIPE mma->pipe
 #define KW_VEC_A mma->vec[0]
+#define KW_VEC_B mma->vec[1]
 #define KW_VEC_C mma->vec[2]
 #define KW_SCHED mma->sched
 #define KW_SPLIT_K mma->split_k
@@ -98,6 +99,10 @@ int64_t kw_mma_turning_blocks(const kw_mma *mma, int64_t rows, int64_t pieces) {
     return KW_COPY_BLOCKS(rows, pieces);
 }
 
+bool kw_mma_picks(const kw_mma *mma) {
+    return KW_PICKS;
+}
+
 bool kw_mma_passes(const kw_mma *mma) {
     return KW_PASSES;
 }
@@ -116,7 +121,7 @@ bool kw_mma_stores_boxes(const kw_mma *mma) {
 }
 
 bool kw_mma_has_spots(const kw_mma *mma) {
-    return mma->op == KW_CONV_BWD_DATA && kw_mma_aligns(mma) && !kw_mma_has_border(mma);
+    return KW_SPOTS;
 }
 
 bool kw_mma_has_tails(const kw_mma *mma) {

@@ -96,11 +96,14 @@ static bool overlap_operands(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     int32_t run = KW_ACCESS_BYTES / mma->bytes, result = KW_ACCESS_BYTES / (int32_t)kw_dtype_size(kw_dtype_output(mma->dtype));
     bool passes = kw_mma_passes(mma), ones = mma->epi == KW_EPI_CSHUFFLE && mma->vec[0] == 1 && mma->vec[1] == 1 && mma->vec[2] == 1;
-    bool any = ones && (mma->bytes == 2 || (mma->op == KW_GEMM && !mma->row_groups)); /* kw_mma_copies_turn() */
+    bool copies = mma->bytes == 4 && mma->op != KW_GEMM;
+    bool any = ones && (mma->bytes == 2 || (mma->op == KW_GEMM && !mma->row_groups) || copies); /* kw_mma_copies_turn() */
     bool narrow = mma->dtype == KW_FP8 || mma->dtype == KW_BF8, rows = mma->op == KW_GEMM && (mma->layout == KW_RCR || any);
-    bool tf32 = mma->dtype == KW_FP32 && (rows || (mma->op == KW_CONV_FWD && !kw_mma_planes(mma)));
+    bool tf32 = mma->dtype == KW_FP32 && (rows || (copies && !kw_mma_planes(mma)));
+    int32_t second = mma->dtype == KW_FP32 && mma->op == KW_CONV_BWD_DATA ? 1 : run; /* filters are turned as they are copied */
     bool types = mma->dtype == KW_BF16 || mma->dtype == KW_FP16 || (narrow && rows) || tf32;
-    bool runs = any || (mma->vec[0] == run && mma->vec[1] == run && mma->vec[2] == (passes ? result : 1));
+    bool runs = any || (!(copies && mma->op == KW_CONV_BWD_WEIGHT) && mma->vec[0] == run && mma->vec[1] == second &&
+                        mma->vec[2] == (passes ? result : 1));
     return !kw_mma_overlaps(mma) ||
            (types && runs && mma->tile[2] * mma->bytes == KW_SLAB_ROW_BYTES && mma->tile[0] <= (mma->op == KW_GEMM ? 2 : 1) * KW_BOX_ROWS);
 }
@@ -181,7 +184,7 @@ static bool overlap_epilogue(const kw_rule_case *c) {
     bool mended = kw_mma_has_spots(mma), shares = mma->op != KW_GEMM && mma->streamk == KW_STREAMK_CLUSTER;
     bool turned =
         mma->epi == KW_EPI_TURNED && kw_mma_passes(mma) && (kw_dtype_size(mma->output) != 2 || (int64_t)mma->tile[0] * mma->tile[1] > SUMS);
-    bool between = mma->op == KW_CONV_BWD_WEIGHT && mma->merge > 1; /* sums between groups, which have no place in other tensors */
+    bool between = mma->op == KW_CONV_BWD_WEIGHT && (mma->merge > 1 || kw_mma_picks(mma)); /* sums that have no place in other tensors */
     return !mma->fused || !kw_mma_overlaps(mma) || !(mended || shares || between || turned || kw_mma_cuts_piece(mma));
 }
 
@@ -265,10 +268,11 @@ const kw_rule kw_mma_valid_rules[] = {
      bulk_boxes},
     {"overlap_operands",
      "pipe=cooperative and pingpong are for bf16 or fp16, for fp8 or bf8 in products of layout=rcr, and for fp32 (as tf32) in these and in "
-     "conv_fwd with spec=default; a step is 128 bytes deep, tile_m "
-     "at most 256, of gemm 512, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16 or fp16 of any size and for products of fp8, "
-     "bf8 "
-     "and fp32 in any layout but grouped ones, whose operands are copied; with epi=default vec_c is 1, "
+     "convolutions with spec=default; a step is 128 bytes deep, tile_m "
+     "at most 256, of gemm 512, and vec_a, vec_b and vec_c are 16 bytes, or all 1 for bf16, fp16 and convolutions of fp32 of any size and "
+     "for products of fp8, bf8 "
+     "and fp32 in any layout but grouped ones, whose operands are copied; conv_bwd_data of fp32 has vec_b=1, conv_bwd_weight all 1; with "
+     "epi=default vec_c is 1, "
      "with epi=turned 1 or 8",
      overlap_operands},
     {"overlap_waves",
@@ -305,10 +309,11 @@ const kw_rule kw_mma_valid_rules[] = {
      "with vec_c=1; epi=default also for convolutions with streamk=cluster; epi=turned with vec_c=8 has split_k=1 and no grouped products",
      overlap_results},
     {"overlap_epilogue",
-     "conv_bwd_data with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 and spec=stride1 have any; with "
+     "conv_bwd_data of 16-bit types with pipe=cooperative or pingpong and vectors of 1 has no epilogue, vectors of 8 and spec=stride1 have "
+     "any; with "
      "streamk=cluster convolutions have none, nor has epi=turned with vec_c=8 and results of other than 16 bits or more than 128 sums a "
      "thread, nor have conv_bwd_weight "
-     "of merged groups and tiles whose "
+     "of merged groups or of fp32 and tiles whose "
      "columns are no multiple of 64",
      overlap_epilogue},
     {"lds_stages",
@@ -421,7 +426,10 @@ static bool mma_sums_fit_registers(const kw_rule_case *c) {
             BESIDE = 26
         }; /* of two blocks that share a multiprocessor: ptxas wants an instruction's sums and so many more */
         bool named = kw_mma_blocks_held(mma) == 1 || mma->inst[1] / 2 + BESIDE <= LAUNCHED;
-        return named && kw_mma_sum_sets(mma) * (int64_t)mma->tile[0] * mma->tile[1] / threads <= kw_mma_multiply_registers(mma) - OTHERS;
+        enum { PLACES = 8 }; /* of what is picked, of two steps */
+        int64_t picked = kw_mma_picks(mma) ? 2 * (int64_t)mma->tile[0] * mma->tile[2] / threads + PLACES : 0;
+        return named &&
+               kw_mma_sum_sets(mma) * (int64_t)mma->tile[0] * mma->tile[1] / threads + picked <= kw_mma_multiply_registers(mma) - OTHERS;
     }
     return (int64_t)mma->tile[0] * mma->tile[1] / threads < mma->arch->typical.registers;
 }

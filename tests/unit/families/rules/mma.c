@@ -18,6 +18,7 @@
 #define BORDER "spec=stride1 " COOPERATIVE
 #define PINGPONG "pipe=pingpong stages=6 wave_m=4 wave_n=1 inst_m=64 inst_n=128 persistent=1 wave_groups=2 "
 #define MEETING "epi=default vec_c=1 persistent=0 streamk=cluster split_k=4 "
+#define TF32 "tile_k=32 inst_k=8 "
 #define MERGED "tile_n=64 inst_n=64 "
 #define NARROW "tile_n=96 inst_n=96 "
 #define SINGLES "vec_a=1 vec_b=1 vec_c=1 "
@@ -59,6 +60,18 @@ static const rule_example igemm_examples[] = {
     {"whole_columns", "conv_fwd fp16", NARROW COOPERATIVE, "sm_90", "conv_fwd fp16 nhwgc n2 g2 c128 k128 i8x8 f3x3 p1x1"},
     {"", "conv_bwd_data fp16", NARROW COOPERATIVE, "sm_90", "conv_bwd_data fp16 nhwgc n2 c104 k64 i8x8 f3x3 p1x1 s2x2"},
     {"instruction_shape", "conv_bwd_weight fp16", NARROW COOPERATIVE, "sm_90", NULL},
+    {"", "conv_fwd fp32", SINGLES TF32 COOPERATIVE, "sm_90", "conv_fwd fp32 nhwgc c3 k70 i9x8 f3x3 fpmath=tf32"},
+    {"", "conv_bwd_data fp32", "vec_a=4 vec_b=1 vec_c=4 " TF32 COOPERATIVE, "sm_90",
+     "conv_bwd_data fp32 nhwgc g2 c128 k128 i9x8 f3x3 s2x1 fpmath=tf32"},
+    {"", "conv_bwd_data fp32 epilogue=bias", SINGLES TF32 PINGPONG, "sm_90", NULL},
+    {"overlap_operands", "conv_bwd_data fp32", "vec_a=4 vec_b=4 vec_c=4 " TF32 COOPERATIVE, "sm_90", NULL},
+    {"image_walk", "conv_bwd_data fp32", SINGLES TF32 COOPERATIVE, "sm_90", "conv_bwd_data fp32 nhwgc c8 k8 i90x80 f3x3 s5x5 fpmath=tf32"},
+    {"permits_tf32", "conv_bwd_weight fp32", SINGLES TF32 COOPERATIVE, "sm_90", "conv_bwd_weight fp32 nhwgc c8 k8 i9x8 f3x3"},
+    {"", "conv_bwd_weight fp32", "tile_m=64 " SINGLES TF32 PINGPONG, "sm_90",
+     "conv_bwd_weight fp32 nhwgc c8 k8 i9x8 f3x3 s2x2 fpmath=tf32"},
+    {"overlap_operands", "conv_bwd_weight fp32", "vec_a=4 vec_b=4 vec_c=4 " TF32 COOPERATIVE, "sm_90", NULL},
+    {"overlap_epilogue", "conv_bwd_weight fp32 out=bf16", SINGLES TF32 COOPERATIVE, "sm_90", NULL},
+    {"registers", "conv_bwd_weight fp32", "tile_m=256 " SINGLES TF32 COOPERATIVE, "sm_90", NULL}, /* what lanes pick, beside their sums */
     {"instruction_shape", "conv_fwd fp16", "merge=2 " NARROW COOPERATIVE, "sm_90", NULL},
     {"overlap_epilogue", "conv_fwd fp16 out=fp32", NARROW COOPERATIVE, "sm_90", NULL},
     {"overlap_merge", "conv_fwd fp16", "merge=2 " COOPERATIVE, "sm_90", NULL},
