@@ -521,7 +521,11 @@ KW_DEVICE void kw_store_below(int at, int end, char *to, const kw_u32 *w, int by
 /* Sums as they are, to the result or to a slice of the workspace. A lane has two neighbours each in two rows of an instruction's; together
  * they are stored where rows of the result begin at them. */
 KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_sums *sums, int first_row, char *slice) {
-    int two = !KW_ROWS_ANYWHERE || (KW_OP == KW_OP_GEMM && kw_direct_pairs(a) && ((kw_u64)slice & 7) == 0);
+#if KW_OP == KW_OP_GEMM
+    int two = !KW_ROWS_ANYWHERE || (kw_direct_pairs(a) && ((kw_u64)slice & 7) == 0);
+#else
+    const int two = !KW_ROWS_ANYWHERE;
+#endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int lane = kw_acc_lane(), ok[2] = {1, 1};
@@ -546,7 +550,7 @@ KW_DEVICE void kw_part_put(const kw_gpu_args *a, const kw_work *work, const kw_s
 #ifdef KW_SUMS_JOIN
                 if (!KW_SUMS_JOIN(number[half], col)) continue;
 #endif
-                kw_store_below(col, two ? cols : 0, to + col * 4, w, 8);
+                if (!KW_ROWS_ANYWHERE || KW_OP == KW_OP_GEMM) kw_store_below(col, two ? cols : 0, to + col * 4, w, 8);
                 if (!KW_ROWS_ANYWHERE) continue;
                 kw_store_below(col, two ? 0 : cols, to + col * 4, w, 4);
                 kw_store_below(col + 1, two ? 0 : cols, to + col * 4 + 4, w + 1, 4);
