@@ -76,12 +76,11 @@ KW_DEVICE void kw_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, int first
     kw_step_pick(&even, lds, at->stage, first_row);
     kw_picked_multiply(sums, &even, lds, at->stage, 0);
     kw_ring_step(at);
-    int step = 1;
-    for (; step + 1 < count; step += 2) {
+    for (int step = 1; step < count; step += 2) {
         kw_picked_step_multiply(sums, &odd, lds, at, first_row, &before);
+        if (step + 1 == count) break;
         kw_picked_step_multiply(sums, &even, lds, at, first_row, &before);
     }
-    if (step < count) kw_picked_step_multiply(sums, &odd, lds, at, first_row, &before);
     if (KW_PINGPONG && more) kw_waves_arrive(KW_TURN_BARRIER(group ^ 1), 2 * KW_GROUP_THREADS);
     kw_wgmma_wait(0);
     kw_stage_give(lds, before);
