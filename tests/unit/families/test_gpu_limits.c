@@ -44,6 +44,7 @@ static const char *const texts[] = {
 #define WAVES "wave_k=1 inst_m=64 inst_k=16 tile_k=64 "
 #define ALONE "wave_m=8 wave_n=1 wave_groups=1 pipe=cooperative "
 #define TURNS "wave_m=4 wave_n=1 wave_groups=2 pipe=pingpong "
+#define TF32 "wave_k=1 inst_m=64 inst_k=8 tile_k=32 vec_b=1 vec_c=1 epi=cshuffle persistent=1 index=32 "
 #define VECS "vec_a=8 vec_b=8 vec_c=8 "
 
 /* Of sm_90: its bulk copies, clusters and streams. */
@@ -71,9 +72,11 @@ static const char *const hopper_texts[] = {
     "conv.igemm conv_bwd_weight " WAVES TURNS VECS "ndim=1 tile_m=64 tile_n=128 inst_n=128 epi=cshuffle stages=7 persistent=1 split_k=0 "
     "index=32",
     "gemm.stream gemm layout=rcr few=m tile_m=32 tile_n=16 waves=8 ahead=2",
+    "conv.igemm conv_bwd_data " TF32 TURNS "ndim=2 tile_m=64 tile_n=64 inst_n=64 vec_a=1 stages=8 split_k=0 fpmath=tf32",
+    "conv.igemm conv_bwd_weight " TF32 ALONE "ndim=2 tile_m=128 tile_n=128 inst_n=128 vec_a=1 stages=6 split_k=0 fpmath=tf32",
 };
 
-/* Of type bf16. */
+/* Of type bf16, with fpmath=tf32 fp32. */
 static kw_config config_of(const char *text) {
     char whole[KW_CONFIG_TEXT_MAX];
     kw_line line = {whole, sizeof whole, 0};
@@ -84,7 +87,8 @@ static kw_config config_of(const char *text) {
     assert_true(kw_scan_word(&scan, &family) && kw_scan_word(&scan, &op));
     const kw_family *of = kw_family_find(family);
     assert_non_null(of);
-    kw_line_addf(&line, "%.*s %.*s bf16", (int)family.size, family.at, (int)op.size, op.at);
+    const char *math = strstr(text, " fpmath=tf32");
+    kw_line_addf(&line, "%.*s %.*s %s", (int)family.size, family.at, (int)op.size, op.at, math ? "fp32" : "bf16");
     for (int i = 0; i < of->axis_count; i++) {
         char name[32];
         snprintf(name, sizeof name, " %s=", of->axes[i].name);
@@ -98,6 +102,7 @@ static kw_config config_of(const char *text) {
             kw_line_addf(&line, "%s%d", name, of->axes[i].low);
         }
     }
+    kw_line_addf(&line, "%s", math ? math : "");
     if (kw_config_parse(&config, whole, &err)) {
         fail_msg("%s: %s", whole, err.text);
     }
@@ -119,6 +124,7 @@ static void draw(kw_problem *problem, const kw_config *config, uint64_t *random)
     bool blocks = strstr(config->family->name, "_block") != NULL, any = strstr(config->family->name, "reference") != NULL;
     int64_t each = below(random, 2) ? 8 : 1; /* of what bulk copies bring */
     *problem = (kw_problem){.op = config->op, .dtype = config->dtype, .layout = KW_CHANNELS_LAST};
+    problem->fpmath = config->wants.tf32 ? KW_FPMATH_TF32 : KW_FPMATH_STRICT;
     if (config->op == KW_GEMM) {
         problem->layout = any ? (kw_layout)below(random, 4) : (kw_layout)kw_config_axis(config, "layout", 0);
         problem->gemm = (kw_gemm_dims){.batch = 1, .m = large(random, 33), .n = large(random, 33), .k = large(random, 20)};
