@@ -19,6 +19,9 @@
 #define KW_QUADS (KW_MATH == 1 && KW_STORAGE == 3) /* unsigned times signed bytes */
 #define KW_RAISED (KW_QUADS && !KW_X_UNSIGNED)     /* of the tensor that is spread, 128 + each value is multiplied */
 
+#define KW_WORD (4 / KW_PAIR)               /* bytes of a source element as tiles read it */
+#define KW_ZERO_BYTE (KW_RAISED ? 0x80 : 0) /* zero where they are bytes */
+
 /* Whether a kernel's own stages meet channels-last tensors of which that is so. Of channels-first ones they see dense copies. */
 #if defined KW_PITCHED && !KW_CHANNELS_FIRST
 #define KW_APART 1
@@ -139,6 +142,18 @@ KW_INLINE kw_vi kw_dot_pairs(kw_vi a, kw_vf x, kw_vf w) {
 #else
 KW_INLINE kw_vi kw_dot_pairs(kw_vi a, kw_vf x, kw_vf w) { return kw_dot_wide(a, x, w); }
 #endif
+#endif
+
+#if KW_STORAGE == 3
+/* The word of KW_PAIR bytes that lie step apart; what is beyond count of them is zero. */
+KW_INLINE kw_u32 kw_word_of(const char *from, kw_i64 step, kw_i64 count) {
+    kw_u32 word = 0;
+    for (kw_i64 e = 0; e < KW_PAIR && e < count; e++) {
+        kw_u32 value = (kw_u32) * (const kw_i8 *)(from + e * step);
+        word |= (KW_WORD == 1 ? value & 0xffu : value & 0xffffu) << 8 * KW_WORD * e;
+    }
+    return word;
+}
 #endif
 
 /* --- storage types: 1 vector of KW_LANES elements <-> floats --- */

@@ -8,7 +8,7 @@
 
 #include "prelude/kernel_params.h"
 
-#define KW_KERNEL_ABI 4
+#define KW_KERNEL_ABI 5
 
 #ifndef KW_KERNEL_PARAMS
 #define KW_KERNEL_PARAMS kw_kernel_params /* the library, which serves all kernels */
@@ -22,6 +22,7 @@ typedef struct kw_kernel_args {
     char *shared;                       /* launch.shared_bytes for all threads together */
     const char *extra[KW_EXTRAS];       /* of the epilogue's steps, in their order */
     const int *ends;                    /* of a grouped product: prelude/row_groups.h */
+    const struct kw_ahead *ahead;       /* of a CPU: cpu/ahead/ahead.h */
     const struct kw_epilogue *epilogue; /* for compiled-in kernels, NULL: none; the others have it in their text */
     kw_i64 n, groups, c, k;             /* groups: of rows too, of a grouped product */
     kw_i64 in[3], out[3], filter[3], stride[3], pad[3], dilation[3];

@@ -7,7 +7,7 @@
 set(KW_SHARED_KERNEL_FILES
     prelude/kernel_params.h prelude/kernel_abi.h prelude/row_groups.h prelude/joined.h prelude/bias_gradient.h prelude/cpu.h prelude/epilogue_cpu.h prelude/sums_cpu.h prelude/tiles.h
     prelude/tiles_played.h
-    cpu/lib/sizes.h cpu/lib/apart.h cpu/lib/bias_gradient.h cpu/lib/permute.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_sizes.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/transpose.h cpu/lib/reorder.h
+    cpu/lib/sizes.h cpu/lib/apart.h cpu/lib/bias_gradient.h cpu/lib/permute.h cpu/lib/dense.h cpu/lib/register_tile.h cpu/lib/amx_sizes.h cpu/lib/amx_tile.h cpu/lib/tile.h cpu/lib/reorder.h cpu/ahead/ahead.h cpu/ahead/call.h
     prelude/gpu.h prelude/epilogue_gpu.h prelude/gpu_ptx.h prelude/gpu_amd.h prelude/gpu_emu.h prelude/emu_abi.h
     gpu/lib/access.h gpu/lib/align.h gpu/lib/bias_gradient.h gpu/lib/epilogue.h gpu/lib/parts.h gpu/lib/resources.h gpu/lib/slices.h gpu/lib/tile.h
     gpu/lib/turn.h gpu/lib/turn_square.h gpu/lib/work.h gpu/lib/work_params.h
@@ -17,7 +17,7 @@ set(KW_SHARED_KERNEL_FILES
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c
-    cpu/cpu_rules.c cpu/grouped/grouped_launch.c cpu/grouped/grouped_rules.c cpu/reorder.c cpu/gemm/planes.c cpu/grouped/grouped_emit.c cpu/emit/tile.c
+    cpu/ahead.c cpu/cpu_rules.c cpu/grouped/grouped_launch.c cpu/grouped/grouped_rules.c cpu/reorder.c cpu/gemm/planes.c cpu/grouped/grouped_emit.c cpu/emit/tile.c
     gpu/defines.c gpu/turned.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/border_maps.c gpu/mma/image_maps.c gpu/mma/plane_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
 

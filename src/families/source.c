@@ -39,8 +39,8 @@ typedef struct source_writer {
 
 /* Whether the library was compiled with the file as well, so that the two must be the same. */
 static bool is_shared_with_host(const char *name) {
-    static const char *const shared[] = {"args.h",       "resources.h", "sizes.h",      "kernel_params.h",
-                                         "kernel_abi.h", "emu_abi.h",   "row_groups.h", "joined.h"};
+    static const char *const shared[] = {"args.h",    "resources.h",  "sizes.h",  "kernel_params.h", "kernel_abi.h",
+                                         "emu_abi.h", "row_groups.h", "joined.h", "ahead.h"};
     const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
         if (!strcmp(last, shared[i])) {

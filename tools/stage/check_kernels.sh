@@ -11,7 +11,7 @@ complain() {
 }
 for file in kernels/cpu/*/*.c; do
     name=$(basename "$file" .c)
-    grep -q "/$file" src/families/CMakeLists.txt && continue
+    grep -q "$file" src/families/CMakeLists.txt && continue
     [ -f "kernels/sample/$name/kw_config.h" ] || { complain "$file has no sample; tools/make_samples.sh says how to begin one"; continue; }
     for compiler in gcc clang; do
         # A sample does not use every part of the headers.

@@ -15,7 +15,7 @@
 
 #include "cpu/bwd_weight/bwd_weight_tile.h"
 #if KW_MATH == 3
-#include "cpu/lib/transpose.h"
+#include "cpu/ahead/call.h"
 #endif
 #if KW_OWN
 #include "cpu/lib/own_lanes.h"
@@ -145,7 +145,7 @@ static void open_box(share *s, char *memory) {
     copy_box(&s->x, memory, &x, KW_MERGE);
 #endif
 #if KW_MATH == 3
-    copy_turned(&s->y, copies_of_y(a, memory), &y, s->high[KW_BOX_W] - s->low[KW_BOX_W]);
+    copy_turned(a, &s->y, copies_of_y(a, memory), &y, s->high[KW_BOX_W] - s->low[KW_BOX_W]);
 #elif KW_COPY_Y
     copy_box(&s->y, copies_of_y(a, memory), &y, 0);
 #endif

@@ -210,7 +210,7 @@ static void copy_own(side *to, char *at, const copy *c, const kw_own *own) {
 
 #if KW_MATH == 3
 /* y, each channel's pixels of a row side by side; what is behind the box's is zero. */
-static void copy_turned(side *to, char *at, const copy *c, kw_i64 pixels) {
+static void copy_turned(const kw_kernel_args *a, side *to, char *at, const copy *c, kw_i64 pixels) {
     const side *t = &c->tensor;
     set_steps(to, 4);
     for (int axis = KW_BOX_N; axis < KW_BOX_W; axis++)
@@ -226,7 +226,7 @@ static void copy_turned(side *to, char *at, const copy *c, kw_i64 pixels) {
         for (kw_i64 block = c->block0; block < c->block1; block++) {
             char *row = at + block * to->block + i * to->step[KW_BOX_H];
             kw_i64 first = block * c->width, channels = kw_min(c->width, c->channels - first);
-            kw_transpose(row, pitch, from + first * KW_BYTES, t->step[KW_BOX_W], pixels, channels);
+            kw_transpose(a, row, pitch, from + first * KW_BYTES, t->step[KW_BOX_W], pixels, channels);
             for (kw_i64 channel = 0; channel < channels; channel++, row += pitch)
                 __builtin_memset(row + pixels * KW_BYTES, 0, pitch - pixels * KW_BYTES);
         }

@@ -85,7 +85,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 first = unit % blocks * KW_BLOCK, tap = unit / blocks % a->filter[0], group = unit / blocks / a->filter[0];
         const char *w = a->w + (group * a->k * pixel + tap * columns + first) * KW_BYTES;
-        kw_pack_run(a->packed + unit * block_bytes(a), w, a->k, pixel, columns - first, 1);
+        kw_pack_run(a, a->packed + unit * block_bytes(a), w, a->k, pixel, columns - first, 1);
     }
 }
 

@@ -100,7 +100,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
                 if (joined(a) > 1)
                     pack_joined(a, to, from, first);
                 else
-                    kw_pack_run(to, from, elements_of(a), element, left, channel);
+                    kw_pack_run(a, to, from, elements_of(a), element, left, channel);
                 if (KW_MATH == 3 && joined(a) == 1) {
                     kw_i64 packed = KW_HEAD_BYTES + kw_run_steps(elements_of(a)) * KW_STEP_BYTES;
                     kw_zero(to + packed, run_bytes(a) - packed);

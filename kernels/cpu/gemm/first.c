@@ -9,7 +9,7 @@
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1)
 #include "cpu/lib/tile.h"
-#include "cpu/lib/transpose.h"
+#include "cpu/ahead/call.h"
 #include "cpu/gemm/planes.h"
 
 void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {

@@ -26,7 +26,7 @@
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
 #include "cpu/lib/tile.h"
-#include "cpu/lib/transpose.h"
+#include "cpu/ahead/call.h"
 
 /* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */
 typedef struct product {
@@ -76,7 +76,7 @@ static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
         kw_i64 first = unit % blocks * KW_BLOCK;
         const char *from = p.b + (unit / blocks * p.b_batch + first * p.b_column) * KW_BYTES;
         char *to = a->packed + unit * bytes;
-        kw_pack_run(to, from, p.depth, p.b_deep, p.columns - first, p.b_column);
+        kw_pack_run(a, to, from, p.depth, p.b_deep, p.columns - first, p.b_column);
         if (!meets_twice(&p)) continue;
         char *last = to + bytes - KW_STEP_BYTES;
         for (kw_i64 i = 0; i < KW_STEP_BYTES; i += KW_VECTOR)
@@ -129,9 +129,9 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
     } else {
         const char *from = batch + first * p->a_row;
         if (KW_CONVERTS)
-            kw_transpose_widened(to, pitch, from, p->a_deep, p->depth, last - first);
+            kw_transpose_widened(a, to, pitch, from, p->a_deep, p->depth, last - first);
         else
-            kw_transpose(to, pitch, from, p->a_deep, p->depth, last - first);
+            kw_transpose(a, to, pitch, from, p->a_deep, p->depth, last - first);
         for (kw_i64 row = first; row < last; row++)
             kw_fill_run(to + (row - first) * pitch, p->depth, pitch);
     }

@@ -70,9 +70,9 @@ static void pack_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
             for (kw_i64 row = 0; row < rows; row++)
                 kw_copy(to + row * pitch, from + row * p.w_row, p.depth, pitch);
         } else if (KW_CONVERTS) {
-            kw_transpose_widened(to, pitch, from, p.w_deep, p.depth, rows);
+            kw_transpose_widened(a, to, pitch, from, p.w_deep, p.depth, rows);
         } else {
-            kw_transpose(to, pitch, from, p.w_deep, p.depth, rows);
+            kw_transpose(a, to, pitch, from, p.w_deep, p.depth, rows);
         }
     }
 }

@@ -10,13 +10,13 @@
  * a copy of what is read once, KW_IN_PLACE.)
  * KW_X_ZERO: the same with any number: runs begin with their sums, a tile's sums by these times -(zero point + 128), or without the 128
  * where pixels are as they were; padding is the zero point. So packed weights are the same for all zero points. */
+#include "cpu/ahead/call.h"
+
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
 #define KW_BLOCK (KW_TILE_VECS * KW_LANES)
 #define KW_VECTOR (4 * KW_LANES)
 #define KW_STEP_BYTES KW_TILE_STEP_BYTES(KW_BLOCK)
-#define KW_WORD (4 / KW_PAIR) /* bytes of a source element as the tile reads it */
 #define KW_CONVERTS (KW_WORD != KW_BYTES || KW_RAISED)
-#define KW_ZERO_BYTE (KW_RAISED ? 0x80 : 0)
 #define KW_HEADED (KW_RAISED || KW_X_ZERO)
 #define KW_HEAD_BYTES (KW_HEADED ? KW_STEP_BYTES : 0) /* before the steps of a run */
 #define KW_SPILL_BYTES KW_TILE_SPILL_BYTES(KW_TILE_PIXELS, KW_BLOCK)
@@ -214,33 +214,6 @@ KW_INLINE void kw_fill_run(char *to, kw_i64 count, kw_i64 room) {
     if (at < end) kw_zero(to + at, end - at);
 }
 
-#if KW_STORAGE == 3
-/* The word of KW_PAIR bytes that lie step apart; what is beyond count of them is zero. */
-KW_INLINE kw_u32 kw_word_of(const char *from, kw_i64 step, kw_i64 count) {
-    kw_u32 word = 0;
-    for (kw_i64 e = 0; e < KW_PAIR && e < count; e++) {
-        kw_u32 value = (kw_u32) * (const kw_i8 *)(from + e * step);
-        word |= (KW_WORD == 1 ? value & 0xffu : value & 0xffffu) << 8 * KW_WORD * e;
-    }
-    return word;
-}
-
-/* A vector of words, of channels that lie side by side; of weights, or of x, which may be unsigned. */
-KW_INLINE kw_vu kw_words_of(const char *from, kw_i64 step, int of_x) {
-    kw_vu words = {0};
-    for (int e = 0; e < KW_PAIR; e++) {
-        kw_vu value; /* gcc 12 would widen the bytes piece by piece */
-        if (KW_WORD == 1 || (of_x && KW_X_UNSIGNED)) {
-            __asm__("vpmovzxbd %1, %0" : "=v"(value) : "m"(*(const kw_vb_u *)(from + e * step)));
-        } else {
-            __asm__("vpmovsxbd %1, %0" : "=v"(value) : "m"(*(const kw_vb_u *)(from + e * step)));
-            value &= 0xffffu;
-        }
-        words |= value << 8 * KW_WORD * e;
-    }
-    return words;
-}
-
 #if KW_HEADED
 /* Of each word's elements. */
 KW_INLINE kw_vi kw_sum_of_word(kw_vf word) {
@@ -260,95 +233,17 @@ static void kw_pack_head(char *head, const char *end) {
 }
 #endif
 
-/* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
- * becomes zero. */
-static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels, kw_i64 channel) {
-    char *head __attribute__((unused)) = to;
-    to += KW_HEAD_BYTES;
-    for (kw_i64 e = 0; e < elements; e += KW_PAIR) {
-        const char *from = w + e * element;
-        kw_i64 k = 0, whole = e + KW_PAIR <= elements;
-        if (channel == 1 && channels >= KW_BLOCK && whole) {
-            for (; k < KW_BLOCK; k += KW_LANES, to += KW_VECTOR)
-                kw_put(to, (kw_vf)kw_words_of(from + k, element, 0));
-        }
-        if (KW_WORD == 1 && element == 1 && whole) {
-            for (; k < kw_min(channels, KW_BLOCK); k++, to += 4)
-                *(kw_i32_u *)to = *(const kw_i32_u *)(from + k * channel);
-        }
-        for (; k < KW_BLOCK; k++, to += 4)
-            *(kw_u32 *)to = k < channels ? kw_word_of(from + k * channel, element, elements - e) : 0;
-    }
-    kw_zero_steps(to, elements);
+/* One run of weights for one block (kw_ahead_pack), with the step in front where there is one and the steps that math=amx adds. */
+KW_INLINE void kw_pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels,
+                           kw_i64 channel) {
+    kw_i64 steps = (elements + KW_PAIR - 1) / KW_PAIR;
+    char *first = to + KW_HEAD_BYTES, *end = first + steps * KW_STEP_BYTES;
+    KW_AHEAD(a, KW_AHEAD_KIND)->pack(first, w, elements, element, channels, channel, KW_BLOCK);
+    kw_zero_steps(end, elements);
 #if KW_HEADED
-    kw_pack_head(head, to);
+    kw_pack_head(to, first + kw_run_steps(elements) * KW_STEP_BYTES);
 #endif
 }
-#else
-#include "cpu/lib/transpose.h"
-
-/* Of a vector of channels, of which count exist, the steps from element e on, one by one. */
-static void kw_pack_lanes(char *to, const char *w, kw_i64 e, kw_i64 elements, kw_i64 element, kw_i64 count, kw_i64 channel) {
-    for (; e < elements; e += KW_PAIR) {
-        const char *from = w + e * element * KW_BYTES, *partner = e + 1 < elements ? from + element * KW_BYTES : 0;
-        char *lane = to + e / KW_PAIR * KW_STEP_BYTES;
-        (void)partner;
-        for (kw_i64 k = 0; k < KW_LANES; k++, lane += 4) {
-            kw_i64 at = k * channel * KW_BYTES;
-#if KW_PAIR == 2
-            kw_u32 low = k < count ? *(const kw_u16_u *)(from + at) : 0;
-            kw_u32 high = k < count && partner ? *(const kw_u16_u *)(partner + at) : 0;
-            *(kw_u32 *)lane = low | high << 16;
-#else
-            *(float *)lane = k < count ? kw_load_1(from + at) : 0.0f;
-#endif
-        }
-    }
-}
-
-/* The whole words of a vector of channels whose elements lie side by side: turned in registers, as many at a time as lanes. The last of them
- * are moved back. */
-static void kw_pack_turned(char *to, const char *w, kw_i64 words, kw_i64 channel) {
-    for (kw_i64 c = 0; c < words; c += KW_LANES) {
-        kw_i64 at = kw_min(c, words - KW_LANES);
-        const char *from = w + at * KW_PAIR * KW_BYTES;
-        if (KW_PAIR == 2)
-            kw_transpose_4(to + at * KW_STEP_BYTES, KW_STEP_BYTES, from, channel * KW_BYTES);
-        else
-            kw_transpose_words(to + at * KW_STEP_BYTES, KW_STEP_BYTES, from, channel * KW_BYTES);
-    }
-}
-
-/* One run of weights for one block: element e of output channel k is w[e * element + k * channel]. What is beyond elements or channels
- * becomes zero. Channels that lie side by side are taken a vector at a time, so that many rows are under way from memory at once. */
-static void kw_pack_run(char *to, const char *w, kw_i64 elements, kw_i64 element, kw_i64 channels, kw_i64 channel) {
-    kw_i64 words = elements / KW_PAIR, vectors = channel == 1 && channels >= KW_BLOCK ? words : 0;
-    for (kw_i64 e = 0; e < vectors * KW_PAIR; e += KW_PAIR) {
-        const char *from = w + e * element * KW_BYTES;
-        for (kw_i64 k = 0; k < KW_BLOCK; k += KW_LANES) {
-            char *step = to + e / KW_PAIR * KW_STEP_BYTES + 4 * k;
-#if KW_PAIR == 2
-            kw_vu low = kw_words_of_halves(*(const kw_vh_u *)(from + k * KW_BYTES));
-            kw_vu high = kw_words_of_halves(*(const kw_vh_u *)(from + (element + k) * KW_BYTES));
-            kw_put(step, (kw_vf)(low | high << 16));
-#else
-            kw_put(step, kw_load_x(from + k * KW_BYTES));
-#endif
-        }
-    }
-    for (kw_i64 k = 0; k < KW_BLOCK; k += KW_LANES) {
-        const char *from = w + k * channel * KW_BYTES;
-        kw_i64 done = vectors;
-        if (!done && element == 1 && words >= KW_LANES && channels >= k + KW_LANES) {
-            kw_pack_turned(to + 4 * k, from, words, channel);
-            done = words;
-        }
-        kw_pack_lanes(to + 4 * k, from, done * KW_PAIR, elements, element, channels - k, channel);
-    }
-    kw_zero_steps(to + (elements + KW_PAIR - 1) / KW_PAIR * KW_STEP_BYTES, elements);
-}
-
-#endif
 
 #if KW_STORAGE == 3 && KW_WORD == 1
 typedef kw_u32 kw_quarter __attribute__((vector_size(16), aligned(1), may_alias));

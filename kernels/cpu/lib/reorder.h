@@ -15,7 +15,7 @@ void KW_EXPORT kw_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
 
 #else
 
-#include "cpu/lib/transpose.h"
+#include "cpu/ahead/call.h"
 
 #ifdef KW_GRADIENT
 #define KW_OWN_COMPUTE own_stage0
@@ -85,30 +85,31 @@ KW_INLINE kw_pixel_run kw_pixel_run_of(const kw_reordered *r, kw_i64 pixel, kw_i
     return (kw_pixel_run){plane * step[1] + (row - plane * size[1]) * step[2] + pixel - row * size[2], last - pixel};
 }
 
-static void kw_turn_to_last(const kw_reordered *r, kw_i64 first, kw_i64 last) {
+static void kw_turn_to_last(const kw_kernel_args *a, const kw_reordered *r, kw_i64 first, kw_i64 last) {
     kw_i64 pixel = r->channels * KW_BYTES, channel = r->step[4] * KW_BYTES;
     for (kw_pixel_run run; first < last; first += run.count) {
         run = kw_pixel_run_of(r, first, last);
-        kw_transpose(r->copy + first * pixel, pixel, r->tensor + run.place * KW_BYTES, channel, r->channels, run.count);
+        kw_transpose(a, r->copy + first * pixel, pixel, r->tensor + run.place * KW_BYTES, channel, r->channels, run.count);
     }
 }
 
-static void kw_turn_to_first(const kw_reordered *r, kw_i64 first, kw_i64 last) {
+static void kw_turn_to_first(const kw_kernel_args *a, const kw_reordered *r, kw_i64 first, kw_i64 last) {
     kw_i64 pixel = r->channels * KW_OUT_BYTES, channel = r->step[4] * KW_OUT_BYTES;
     for (kw_pixel_run run; first < last; first += run.count) {
         run = kw_pixel_run_of(r, first, last);
-        kw_transpose_out(r->tensor + run.place * KW_OUT_BYTES, channel, r->copy + first * pixel, pixel, run.count, r->channels);
+        kw_transpose_out(a, r->tensor + run.place * KW_OUT_BYTES, channel, r->copy + first * pixel, pixel, run.count, r->channels);
     }
 }
 #else
-static void kw_turn_to_last(const kw_reordered *r, kw_i64 first, kw_i64 last) {
+static void kw_turn_to_last(const kw_kernel_args *a, const kw_reordered *r, kw_i64 first, kw_i64 last) {
     kw_i64 pixel = r->channels * KW_BYTES;
-    kw_transpose(r->copy + first * pixel, pixel, r->tensor + first * KW_BYTES, r->pixels * KW_BYTES, r->channels, last - first);
+    kw_transpose(a, r->copy + first * pixel, pixel, r->tensor + first * KW_BYTES, r->pixels * KW_BYTES, r->channels, last - first);
 }
 
-static void kw_turn_to_first(const kw_reordered *r, kw_i64 first, kw_i64 last) {
+static void kw_turn_to_first(const kw_kernel_args *a, const kw_reordered *r, kw_i64 first, kw_i64 last) {
     kw_i64 pixel = r->channels * KW_OUT_BYTES;
-    kw_transpose_out(r->tensor + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->copy + first * pixel, pixel, last - first, r->channels);
+    kw_transpose_out(a, r->tensor + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->copy + first * pixel, pixel, last - first,
+                     r->channels);
 }
 #endif
 
@@ -121,12 +122,12 @@ static void kw_turn_likes(const kw_kernel_args *a, const kw_likes *likes, const 
         kw_pixel_run run;
         for (kw_i64 at = first; at < last; at += run.count) {
             run = kw_pixel_run_of(r, at, last);
-            kw_transpose_out(r->copy + i * apart + at * pixel, pixel, from + run.place * KW_OUT_BYTES, r->step[4] * KW_OUT_BYTES,
+            kw_transpose_out(a, r->copy + i * apart + at * pixel, pixel, from + run.place * KW_OUT_BYTES, r->step[4] * KW_OUT_BYTES,
                              r->channels, run.count);
         }
         continue;
 #endif
-        kw_transpose_out(r->copy + i * apart + first * pixel, pixel, from + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->channels,
+        kw_transpose_out(a, r->copy + i * apart + first * pixel, pixel, from + first * KW_OUT_BYTES, r->pixels * KW_OUT_BYTES, r->channels,
                          last - first);
     }
 }
@@ -156,9 +157,9 @@ static void kw_turn_filters(const kw_kernel_args *a, char *to, const char *from,
     kw_i64 rows = KW_GRADIENT ? taps : a->c, cols = KW_GRADIENT ? a->c : taps;
     for (kw_i64 k = begin; k < end; k++) {
         if (KW_GRADIENT)
-            kw_transpose_out(to + k * bytes, rows * size, from + k * bytes, cols * size, rows, cols);
+            kw_transpose_out(a, to + k * bytes, rows * size, from + k * bytes, cols * size, rows, cols);
         else
-            kw_transpose(to + k * bytes, rows * size, from + k * bytes, cols * size, rows, cols);
+            kw_transpose(a, to + k * bytes, rows * size, from + k * bytes, cols * size, rows, cols);
     }
 }
 
@@ -209,7 +210,7 @@ KW_INLINE void kw_run_bands(kw_kernel_args *part, kw_reordered y, void *memory) 
     for (kw_i64 unit = 0, first = 0; unit < units; unit += r->band_units, first += band_pixels) {
         y.copy = part->y = copy - first * y.channels * KW_OUT_BYTES;
         KW_OWN_COMPUTE(part, unit, kw_min(unit + r->band_units, units), memory);
-        kw_turn_to_first(&y, first, kw_min(first + band_pixels, y.pixels));
+        kw_turn_to_first(part, &y, first, kw_min(first + band_pixels, y.pixels));
     }
 }
 
@@ -236,8 +237,8 @@ static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char
         for (kw_i64 i = 0; i < r->images; i++) {
             kw_reordered x = kw_reordered_x(a, part.x + i * x_bytes, image + i, group, r->groups);
             kw_reordered y = kw_reordered_y(a, part.y + i * y_bytes, image + i, group, r->groups);
-            if (!KW_BACKWARD) kw_turn_to_last(&x, 0, x.pixels);
-            if (KW_BACKWARD || KW_GRADIENT) kw_turn_to_last(&y, 0, y.pixels);
+            if (!KW_BACKWARD) kw_turn_to_last(a, &x, 0, x.pixels);
+            if (KW_BACKWARD || KW_GRADIENT) kw_turn_to_last(a, &y, 0, y.pixels);
             kw_turn_likes(a, &likes, KW_BACKWARD ? &x : &y, 0, KW_BACKWARD ? x.pixels : y.pixels);
         }
         if (!KW_GRADIENT && !KW_BACKWARD && r->band_rows) {
@@ -253,9 +254,9 @@ static void kw_run_turns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char
             kw_reordered x = kw_reordered_x(a, part.x + i * x_bytes, image + i, group, r->groups);
             kw_reordered y = kw_reordered_y(a, part.y + i * y_bytes, image + i, group, r->groups);
             if (KW_BACKWARD)
-                kw_turn_to_first(&x, 0, x.pixels);
+                kw_turn_to_first(a, &x, 0, x.pixels);
             else
-                kw_turn_to_first(&y, 0, y.pixels);
+                kw_turn_to_first(a, &y, 0, y.pixels);
         }
     }
 }
@@ -272,10 +273,10 @@ static void kw_turn_tensors(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, i
         char *y_copy = a->shared + a->reorder.y_at + image * a->groups * a->k * out * KW_Y_BYTES;
         kw_reordered x = kw_reordered_x(a, x_copy, image, 0, a->groups), y = kw_reordered_y(a, y_copy, image, 0, a->groups);
         kw_i64 x_last = kw_min(in, first + KW_REORDER_PIXELS), y_last = kw_min(out, first + KW_REORDER_PIXELS);
-        if (back && KW_BACKWARD && first < in) kw_turn_to_first(&x, first, x_last);
-        if (back && !KW_BACKWARD && first < out) kw_turn_to_first(&y, first, y_last);
-        if (!back && !KW_BACKWARD && first < in) kw_turn_to_last(&x, first, x_last);
-        if (!back && (KW_BACKWARD || KW_GRADIENT) && first < out) kw_turn_to_last(&y, first, y_last);
+        if (back && KW_BACKWARD && first < in) kw_turn_to_first(a, &x, first, x_last);
+        if (back && !KW_BACKWARD && first < out) kw_turn_to_first(a, &y, first, y_last);
+        if (!back && !KW_BACKWARD && first < in) kw_turn_to_last(a, &x, first, x_last);
+        if (!back && (KW_BACKWARD || KW_GRADIENT) && first < out) kw_turn_to_last(a, &y, first, y_last);
         if (!back && first < (KW_BACKWARD ? in : out))
             kw_turn_likes(a, &likes, KW_BACKWARD ? &x : &y, first, KW_BACKWARD ? x_last : y_last);
     }

@@ -9,6 +9,7 @@
 #include "backend/cpu/cpu_run.h"
 #include "base/math.h"
 #include "base/os/process/fork.h"
+#include "families/cpu/ahead.h"
 #include "problem/epilogue/epilogue.h"
 
 #include <stdlib.h>
@@ -182,6 +183,7 @@ static kw_status cpu_bind_kernel(kw_device *device, const kw_kernel *kernel, con
     kw_args_fill(&made->args, problem, launch);
     made->epilogue = problem->epilogue;
     made->args.epilogue = &made->epilogue;
+    made->args.ahead = &kw_cpu_ahead;
     made->stages = launch->stages;
     made->threads = (int32_t)kw_team_threads(launch, kw_problem_bytes(problem), device->target.units);
     made->wake = kw_team_wakes(launch, kw_problem_bytes(problem), made->threads);

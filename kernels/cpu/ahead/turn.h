@@ -1,12 +1,9 @@
-/* transpose.h: a matrix of elements written by columns: to[col][row] = from[row][col]. What lies the wrong way round for a kernel (columns of
+/* turn.h: a matrix of elements written by columns: to[col][row] = from[row][col]. What lies the wrong way round for a kernel (columns of
  * A, tensors with channels first) passes through it once on its way into the cache.
  *
  * A piece of KW_LANES columns is turned in registers as words of 4 bytes. Smaller elements are zipped first, two or four rows to a word, so a
  * piece has as many times the rows; widened they are words by themselves. The last piece of a side is moved back so that it is whole and writes
  * some of its neighbour's elements again; only sides shorter than a piece go through a buffer. */
-#ifndef KW_TRANSPOSE_H
-#define KW_TRANSPOSE_H
-
 #if KW_LANES == 16
 #define KW_EACH_WORD(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
 #else
@@ -58,26 +55,35 @@
 #define KW_ROW_PAIRS_OF(i)                                                                                                                 \
     kw_vu v##i = kw_words_of_halves(*(const kw_vh_u *)(from + (2 * i) * from_row)) |                                                       \
                  kw_words_of_halves(*(const kw_vh_u *)(from + (2 * i + 1) * from_row)) << 16;
-#if KW_BYTES == 1 || KW_OUT_BYTES == 1
+#if KW_BYTES == 1
 typedef unsigned char kw_vc_u __attribute__((vector_size(KW_LANES), aligned(1), may_alias));
 /* gcc 12 would widen the bytes piece by piece. */
-KW_INLINE kw_vu kw_widen_bytes(const char *p) {
+KW_INLINE kw_vu widen_bytes(const char *p) {
     kw_vu v;
     __asm__("vpmovzxbd %1, %0" : "=v"(v) : "m"(*(const kw_vc_u *)p));
     return v;
 }
-#define KW_BYTES_OF(i) kw_widen_bytes(from + (i)*from_row)
+#define KW_BYTES_OF(i) widen_bytes(from + (i)*from_row)
 #define KW_ROW_QUADS(i)                                                                                                                    \
     kw_vu v##i = KW_BYTES_OF(4 * i) | KW_BYTES_OF(4 * i + 1) << 8 | KW_BYTES_OF(4 * i + 2) << 16 | KW_BYTES_OF(4 * i + 3) << 24;
 #endif
-/* Bytes become the words of dense.h; a text without that widens each of them. */
-#ifdef KW_ZERO_BYTE
-#define KW_WORDS_OF_BYTES (KW_STORAGE == 3 && KW_MATH != 0)
-#else
-#define KW_WORDS_OF_BYTES 0
-#endif
-#if KW_WORDS_OF_BYTES
-#define KW_ROW_WIDENED(i) kw_vu v##i = kw_words_of(from + KW_PAIR * (i)*from_row, from_row, 1) ^ flip;
+#if KW_STORAGE == 3
+/* A vector of words, of channels that lie side by side; of weights, or of x, which may be unsigned. */
+KW_INLINE kw_vu words_of(const char *from, kw_i64 step, int of_x) {
+    kw_vu words = {0};
+    for (int e = 0; e < KW_PAIR; e++) {
+        kw_vu value; /* gcc 12 would widen the bytes piece by piece */
+        if (KW_WORD == 1 || (of_x && KW_X_UNSIGNED)) {
+            __asm__("vpmovzxbd %1, %0" : "=v"(value) : "m"(*(const kw_vb_u *)(from + e * step)));
+        } else {
+            __asm__("vpmovsxbd %1, %0" : "=v"(value) : "m"(*(const kw_vb_u *)(from + e * step)));
+            value &= 0xffffu;
+        }
+        words |= value << 8 * KW_WORD * e;
+    }
+    return words;
+}
+#define KW_ROW_WIDENED(i) kw_vu v##i = words_of(from + KW_PAIR * (i)*from_row, from_row, 1) ^ flip;
 #elif KW_BYTES < 4
 #define KW_ROW_WIDENED(i) kw_vu v##i = (kw_vu)kw_load_x(from + (i)*from_row);
 #endif
@@ -134,22 +140,22 @@ KW_INLINE kw_vu kw_widen_bytes(const char *p) {
 #endif
 
 /* Whole pieces of elements of 4, 2 and 1 bytes. */
-static __attribute__((noinline, unused)) void kw_transpose_4(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+static __attribute__((noinline, unused)) void turn_4(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
     KW_EACH_WORD(KW_ROW_WORDS);
     KW_TURN;
     KW_EACH_WORD(KW_PUT_COLUMN);
 }
 
-#if KW_BYTES == 2 || KW_OUT_BYTES == 2
-static __attribute__((noinline, unused)) void kw_transpose_2(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+#if KW_BYTES == 2
+static __attribute__((noinline, unused)) void turn_2(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
     KW_EACH_WORD(KW_ROW_PAIRS_OF);
     KW_TURN;
     KW_EACH_WORD(KW_PUT_COLUMN);
 }
 #endif
 
-#if KW_BYTES == 1 || KW_OUT_BYTES == 1
-static __attribute__((noinline, unused)) void kw_transpose_1(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+#if KW_BYTES == 1
+static __attribute__((noinline, unused)) void turn_1(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
     KW_EACH_WORD(KW_ROW_QUADS);
     KW_TURN;
     KW_EACH_WORD(KW_PUT_COLUMN);
@@ -157,25 +163,17 @@ static __attribute__((noinline, unused)) void kw_transpose_1(char *to, kw_i64 to
 #endif
 
 #if KW_BYTES == 1
-#define kw_transpose_own kw_transpose_1
+#define turn_own turn_1
 #elif KW_BYTES == 2
-#define kw_transpose_own kw_transpose_2
+#define turn_own turn_2
 #else
-#define kw_transpose_own kw_transpose_4
-#endif
-
-#if KW_OUT_BYTES == 1
-#define kw_transpose_result kw_transpose_1
-#elif KW_OUT_BYTES == 2
-#define kw_transpose_result kw_transpose_2
-#else
-#define kw_transpose_result kw_transpose_4
+#define turn_own turn_4
 #endif
 
 /* A whole piece as a tile reads it. */
 #ifdef KW_ROW_WIDENED
-static __attribute__((noinline, unused)) void kw_transpose_words(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
-#if KW_WORDS_OF_BYTES
+static __attribute__((noinline, unused)) void turn_widened(char *to, kw_i64 to_row, const char *from, kw_i64 from_row) {
+#if KW_STORAGE == 3
     const kw_u32 word = KW_ZERO_BYTE * 0x01010101u;
     kw_vu flip = (kw_vu)kw_spread_word(&word);
 #endif
@@ -184,18 +182,18 @@ static __attribute__((noinline, unused)) void kw_transpose_words(char *to, kw_i6
     KW_EACH_WORD(KW_PUT_COLUMN);
 }
 #else
-#define kw_transpose_words kw_transpose_4
+#define turn_widened turn_4
 #endif
 
-typedef void kw_transposer(char *to, kw_i64 to_row, const char *from, kw_i64 from_row);
+typedef void turner(char *to, kw_i64 to_row, const char *from, kw_i64 from_row);
 
 /* How a piece is turned: rows of it, bytes of an element there and here. */
-typedef struct kw_piece {
-    kw_transposer *turn;
+typedef struct piece {
+    turner *turn;
     kw_i64 rows, from, to;
-} kw_piece;
+} piece;
 
-KW_INLINE void kw_move_bytes(char *to, const char *from, kw_i64 bytes) {
+KW_INLINE void move_bytes(char *to, const char *from, kw_i64 bytes) {
     for (; bytes >= 8; bytes -= 8, to += 8, from += 8)
         __builtin_memcpy(to, from, 8);
     for (; bytes > 0; bytes--)
@@ -203,18 +201,18 @@ KW_INLINE void kw_move_bytes(char *to, const char *from, kw_i64 bytes) {
 }
 
 /* A piece of fewer rows or columns. */
-static __attribute__((noinline, unused)) void kw_transpose_part(const kw_piece *p, char *to, kw_i64 to_row, const char *from,
-                                                                kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
+static __attribute__((noinline, unused)) void turn_part(const piece *p, char *to, kw_i64 to_row, const char *from, kw_i64 from_row,
+                                                        kw_i64 rows, kw_i64 cols) {
     char source[4 * KW_LANES * KW_LANES], turned[4 * KW_LANES * KW_LANES];
     for (kw_i64 row = 0; row < rows; row++)
-        kw_move_bytes(source + row * KW_LANES * p->from, from + row * from_row, cols * p->from);
+        move_bytes(source + row * KW_LANES * p->from, from + row * from_row, cols * p->from);
     p->turn(turned, 4 * KW_LANES, source, KW_LANES * p->from);
     for (kw_i64 col = 0; col < cols; col++)
-        kw_move_bytes(to + col * to_row, turned + col * 4 * KW_LANES, rows * p->to);
+        move_bytes(to + col * to_row, turned + col * 4 * KW_LANES, rows * p->to);
 }
 
-static __attribute__((unused)) void kw_transpose_by(const kw_piece *p, char *to, kw_i64 to_row, const char *from, kw_i64 from_row,
-                                                    kw_i64 rows, kw_i64 cols) {
+static __attribute__((unused)) void turn_by(const piece *p, char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows,
+                                            kw_i64 cols) {
     for (kw_i64 r = 0; r < rows; r += p->rows) {
         kw_i64 row = rows < p->rows ? 0 : kw_min(r, rows - p->rows);
         for (kw_i64 c = 0; c < cols; c += KW_LANES) {
@@ -222,7 +220,7 @@ static __attribute__((unused)) void kw_transpose_by(const kw_piece *p, char *to,
             char *at = to + col * to_row + row * p->to;
             const char *source = from + row * from_row + col * p->from;
             if (rows < p->rows || cols < KW_LANES)
-                kw_transpose_part(p, at, to_row, source, from_row, kw_min(rows, p->rows), kw_min(cols, KW_LANES));
+                turn_part(p, at, to_row, source, from_row, kw_min(rows, p->rows), kw_min(cols, KW_LANES));
             else
                 p->turn(at, to_row, source, from_row);
         }
@@ -230,7 +228,7 @@ static __attribute__((unused)) void kw_transpose_by(const kw_piece *p, char *to,
 }
 
 /* Few rows of 4 bytes, as of a network's first layer: element by element. */
-KW_INLINE void kw_transpose_few(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols, kw_i64 size) {
+KW_INLINE void turn_few(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols, kw_i64 size) {
     for (kw_i64 row = 0; row < rows; row++, to += size, from += from_row)
         for (kw_i64 col = 0; col < cols; col++)
             __builtin_memcpy(to + col * to_row, from + col * size, size);
@@ -256,7 +254,7 @@ KW_INLINE void kw_transpose_few(char *to, kw_i64 to_row, const char *from, kw_i6
 
 /* Columns of 3 rows that lie side by side there, of elements of 4 or 2 bytes; how many, the rest is left. Of 2 bytes a word has two columns of a row, and becomes
  * three words of two elements. */
-KW_INLINE kw_i64 kw_transpose_3(char *to, const char *from, kw_i64 from_row, kw_i64 cols, kw_i64 size) {
+KW_INLINE kw_i64 turn_3(char *to, const char *from, kw_i64 from_row, kw_i64 cols, kw_i64 size) {
     kw_i64 each = KW_LANES * 4 / size, col = 0;
     for (; size > 1 && col + each <= cols; col += each, from += 4 * KW_LANES, to += 3 * 4 * KW_LANES) {
         KW_ROW_WORDS(0) KW_ROW_WORDS(1) KW_ROW_WORDS(2) if (size == 2) {
@@ -274,33 +272,20 @@ KW_INLINE kw_i64 kw_transpose_3(char *to, const char *from, kw_i64 from_row, kw_
 enum { KW_FEW_ROWS = 4 };
 
 /* Elements of KW_BYTES, as they are. Distances in bytes. */
-static __attribute__((unused)) void kw_transpose(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
-    static const kw_piece piece = {kw_transpose_own, KW_PIECE_ROWS(KW_BYTES), KW_BYTES, KW_BYTES};
+static __attribute__((unused)) void turn_elements(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
+    static const piece whole = {turn_own, KW_PIECE_ROWS(KW_BYTES), KW_BYTES, KW_BYTES};
     if (rows == 3 && to_row == 3 * KW_BYTES) {
-        kw_i64 done = kw_transpose_3(to, from, from_row, cols, KW_BYTES);
+        kw_i64 done = turn_3(to, from, from_row, cols, KW_BYTES);
         to += done * to_row, from += done * KW_BYTES, cols -= done;
     }
     if (rows <= KW_FEW_ROWS)
-        kw_transpose_few(to, to_row, from, from_row, rows, cols, KW_BYTES);
+        turn_few(to, to_row, from, from_row, rows, cols, KW_BYTES);
     else
-        kw_transpose_by(&piece, to, to_row, from, from_row, rows, cols);
-}
-
-/* Elements of the type that is written. */
-static __attribute__((unused)) void kw_transpose_out(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
-#if KW_OUT_BYTES == KW_BYTES
-    kw_transpose(to, to_row, from, from_row, rows, cols);
-#else
-    static const kw_piece piece = {kw_transpose_result, KW_PIECE_ROWS(KW_OUT_BYTES), KW_OUT_BYTES, KW_OUT_BYTES};
-    kw_transpose_by(&piece, to, to_row, from, from_row, rows, cols);
-#endif
+        turn_by(&whole, to, to_row, from, from_row, rows, cols);
 }
 
 /* Elements become what a tile reads (KW_WORD, KW_CONVERTS). */
-static __attribute__((unused)) void kw_transpose_widened(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows,
-                                                         kw_i64 cols) {
-    static const kw_piece piece = {kw_transpose_words, KW_WORD_ROWS, KW_BYTES, KW_WORD_SIZE};
-    kw_transpose_by(&piece, to, to_row, from, from_row, rows, cols);
+static __attribute__((unused)) void turn_words(char *to, kw_i64 to_row, const char *from, kw_i64 from_row, kw_i64 rows, kw_i64 cols) {
+    static const piece whole = {turn_widened, KW_WORD_ROWS, KW_BYTES, KW_WORD_SIZE};
+    turn_by(&whole, to, to_row, from, from_row, rows, cols);
 }
-
-#endif
