@@ -7,7 +7,12 @@
 #include "gpu/lib/access.h"
 #include "gpu/lib/resources.h"
 
-enum { KW_TURN_BATCH = KW_COPIES_TURN ? 8 : 16 };  /* loads of a thread under way: more take registers of which others could load too */
+/* Loads of a thread under way: more take registers of which others could load too. Families without pipelines copy no operands. */
+#ifdef KW_PIPE
+enum { KW_TURN_BATCH = KW_COPIES_TURN ? 8 : 16 };
+#else
+enum { KW_TURN_BATCH = 16 };
+#endif
 #define KW_TURN_MATRICES (KW_NVIDIA && KW_HAS_TMA) /* elements of 16 bits are turned by matrix reads and writes */
 
 /* The widest access, 16 bytes at most, that divides so many bytes. */
