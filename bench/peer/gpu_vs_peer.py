@@ -55,6 +55,8 @@ class Peer:
         image, taps = ([int(v) for v in value[x].split("x")] for x in "if")
         stride, pad, dilation = ([int(v) for v in value[x].split("x")] for x in "spd")
         last = torch.channels_last if len(image) == 2 else torch.channels_last_3d
+        if layout.startswith("ng"):
+            last = torch.contiguous_format
         out = [(i + 2 * p - d * (f - 1) - 1) // s + 1 for i, f, s, p, d in zip(image, taps, stride, pad, dilation)]
         self.x, self.w, self.y = (torch.randn(shape, device="cuda").to(self.type).to(memory_format=last)
                                   for shape in ((n, c, *image), (k, c // g, *taps), (n, k, *out)))
