@@ -3,6 +3,7 @@
 JOBS ?= $(or $(patsubst -j%,%,$(filter -j%,$(MAKEFLAGS))),$(shell nproc))
 PRODUCTS = kwright kernelwright kernelwright_tune kernelwright_shared kernelwright_tune_shared
 PREFIX ?= /usr/local
+MAKEFLAGS += --no-print-directory
 
 .PHONY: all setup gfx950 test test-gpu-full check-legal check-numbers check-growth check-kills check-memory memcheck mutate device-faults test-slurm test-forest test-torch python-memory site lightgbm demo bench bench-cpu repeat dataset fuzz hunt format install clean help golden
 

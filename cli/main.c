@@ -191,7 +191,7 @@ int cli_unknown_verb(const char *name) {
     for (const cli_verb *verb = cli_verbs; verb->name && used < sizeof names; verb++) {
         used += (size_t)snprintf(names + used, sizeof names - used, "%s ", verb->name);
     }
-    return cli_usage("verb %.60s is not known%s; `kwright help` lists the verbs", name, cli_hint(hint, name, "", names));
+    return cli_usage("verb '%.60s' is not known%s; `kwright help` lists the verbs", name, cli_hint(hint, name, "", names));
 }
 
 /* Anywhere behind the verb, and before "--". */

@@ -140,8 +140,9 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
         return cli_usage("%s needs %s; for example: %s", verb->name, verb->operands, verb->example);
     }
     if (verb->most >= 0 && args->operand_count > verb->most) {
-        return cli_usage("%s takes no operand %.60s; a problem or config with blanks needs quotes around it", verb->name,
-                         operands[verb->most]);
+        return cli_usage("%s takes no operand %.60s; `kwright help %s` shows what it takes; a problem or config with blanks needs quotes "
+                         "around it",
+                         verb->name, operands[verb->most], verb->name);
     }
     return CLI_DONE;
 }

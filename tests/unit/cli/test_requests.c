@@ -14,7 +14,7 @@ static void bad_requests_get_one_line_and_exit_2(void **state) {
     } cases[] = {
         {{"kwright", "frobnicate"}, "frobnicate"},
         {{"kwright", "tun"}, "did you mean tune"},
-        {{"kwright", "-v"}, "verb -v is not known; `"},
+        {{"kwright", "-v"}, "verb '-v' is not known; `"},
         {{"kwright", "run"}, "needs a problem"},
         {{"kwright", "sweep", "--problems", "resnet50", "--max-gflop", "0.000001", "--out", "x.db"}, "resnet50: --part, --max-gflop"},
         {{"kwright", "tune", "--problems", "resnet50", "--max-mb", "0.000001"}, "leave no problem"},
