@@ -367,6 +367,11 @@ static kw_status serves_sizes(const kw_config *config, const kw_problem *problem
     return status || !kw_target_is_gpu(target) ? status : fits_launch(config, problem, target, err);
 }
 
+kw_status kw_config_fits_plain(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
+    kw_status status = is_of_kind(config, problem, err);
+    return status ? status : serves_sizes(config, problem, target, err);
+}
+
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     kw_status status = is_of_kind(config, problem, err);
     if (!status) {

@@ -16,6 +16,8 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config);
 kw_status kw_config_check(const kw_config *config, kw_error *err);
 /* KW_OK when the config serves the problem on the target; else KW_NO_KERNEL and the rule. */
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
+/* The same of a plain config and a plain problem (kw_problem_is_plain): their words need no comparison, which takes as long as the rest. */
+kw_status kw_config_fits_plain(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
 /* Whether it is as a catalog lists it; whether operation, type and what its text has besides are what the problem wants; the config with
  * what it wants, nothing else changed. */
 bool kw_config_is_plain(const kw_config *config);

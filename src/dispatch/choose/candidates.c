@@ -20,7 +20,7 @@ typedef struct served_kernels {
 } served_kernels;
 
 static bool serves_request(const kw_request *request, const kw_config *config) {
-    return config->family->emit && config->op == request->problem.op && config->dtype == request->problem.dtype;
+    return config->op == request->problem.op && config->dtype == request->problem.dtype && config->family->emit;
 }
 
 static kw_status list_served_kernels(served_kernels *l, const kw_request *request, kw_error *err) {
@@ -49,8 +49,12 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
 
 static bool kernel_fits(const served_kernels *l, size_t i, const kw_request *request) {
     const kw_target *target = request->context->target;
-    return !(l->specials ? kw_config_serves(&l->specials[i], l->configs[i], &request->problem, target, NULL)
-                         : kw_config_fits(l->configs[i], &request->problem, target, NULL));
+    const kw_config *config = l->configs[i];
+    if (l->specials) {
+        return !kw_config_serves(&l->specials[i], config, &request->problem, target, NULL);
+    }
+    return !(kw_config_is_plain(config) ? kw_config_fits_plain(config, &request->problem, target, NULL)
+                                        : kw_config_fits(config, &request->problem, target, NULL));
 }
 
 /* A launch is large, and most kernels do not fit: only those that do have one. */

@@ -40,12 +40,15 @@ const int64_t *kw_dim_value(const kw_problem *problem, size_t offset) {
 }
 
 void kw_problem_output(int64_t out[3], const kw_problem *problem) {
+    const kw_conv_dims *conv = &problem->conv;
     for (int axis = 0; axis < 3; axis++) {
-        const kw_conv_dims *conv = &problem->conv;
-        out[axis] = problem->op == KW_GEMM ? 1
-                                           : kw_floor_div(conv->in[axis] + conv->pad[axis] + conv->pad_back[axis] -
-                                                              conv->dilation[axis] * (conv->filter[axis] - 1) - 1,
-                                                          conv->stride[axis]) +
-                                                 1;
+        if (problem->op == KW_GEMM) {
+            out[axis] = 1;
+            continue;
+        }
+        int64_t last = conv->in[axis] + conv->pad[axis] + conv->pad_back[axis] - conv->dilation[axis] * (conv->filter[axis] - 1) -
+                       1; /* a filter's place */
+        out[axis] =
+            (conv->stride[axis] == 1 ? last : kw_floor_div(last, conv->stride[axis])) + 1; /* each rule asks, and divisions are dear */
     }
 }
