@@ -27,7 +27,7 @@ KW_PARAMS_FIT(kw_gemm_params);
 #define KW_PLANE_RUN_BYTES 32
 /* A panel; a vector may end behind it. */
 #define KW_PLANE_PANEL_BYTES(steps, block) ((steps)*KW_TILE_STEP_BYTES(block) + 2 * KW_LINE)
-/* Of planes_taps.h: a place for each element of the depth, in whole lines; bytes of a run of a row's pixels. A vector of pixels may end behind the last. */
+/* Of planes_taps.h: a place for each element of the depth (two numbers for each run of a row), in whole lines; bytes of a run of a row's pixels. A vector of pixels may end behind the last. */
 #define KW_PLANE_PLACES(depth) ((8 * (depth) + KW_LINE - 1) / KW_LINE * KW_LINE)
 #define KW_PLANE_RUN_OF(pixels, more, bytes) ((((pixels) + (more)) * (bytes) + KW_LINE - 1) / KW_LINE * KW_LINE)
 #define KW_PLANE_RUNS(block, pixels) ((pixels) == 1 ? (block) : (block) / (pixels) + 2)

@@ -8,6 +8,7 @@
 #define KW_TILE_PASSES 1
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1)
+#include "cpu/lib/zip.h"
 #include "cpu/lib/tile.h"
 #include "cpu/ahead/call.h"
 #include "cpu/gemm/planes.h"

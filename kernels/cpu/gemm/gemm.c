@@ -25,6 +25,8 @@
 #define KW_TILE_PASSES 1
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
+#define KW_TILE_APART (KW_LANES_ARE_PIXELS && ((KW_STORAGE == 0 && KW_MATH == 0) || (KW_STORAGE == 1 && KW_DP && KW_LANES == 16)))
+#include "cpu/lib/zip.h"
 #include "cpu/lib/tile.h"
 #include "cpu/ahead/call.h"
 

@@ -5,7 +5,10 @@
  * Places of results have pixels for channels and channels for rows (KW_LANES_ARE_PIXELS).
  *
  * Pixels are counted over all images and cut into panels of KW_BLOCK. A unit is a group, some panels, which are copied (in the element type
- * of the tile, or as pairs), and part of the rows. A panel may reach from one image into the next ones: its runs are what it has of each. */
+ * of the tile, or as pairs), and part of the rows. A panel may reach from one image into the next ones: its runs are what it has of each.
+ *
+ * Few tiles of rows (params.copy is 0) read a panel that is one run where it lies, its vectors a plane apart (KW_TILE_APART), and of bf16 make
+ * the pairs themselves (KW_TILE_ZIPS). */
 
 /* Of dense tensors distances follow from sizes; those of parts of larger ones are the arguments'. Of the tensor that is read: elements from a
  * channel and an image to the next, to behind its last, in front of a pixel; of the one that is written, from a channel and an image to the next. */
@@ -92,13 +95,6 @@ static kw_i64 list_plane_runs(const plane_product *p, kw_i64 column, plane_run *
     return count;
 }
 
-#if KW_DP
-/* Pixels of two channels as pairs. */
-KW_INLINE kw_vf zip_planes(const char *low, const char *high) {
-    return (kw_vf)(kw_words_of_halves(*(const kw_vh_u *)low) | kw_words_of_halves(*(const kw_vh_u *)high) << 16);
-}
-#endif
-
 /* One word of a panel: a pixel's value of a channel, or of two. */
 KW_INLINE void put_word(char *to, const char *p, kw_i64 plane, int partner) {
 #if KW_DP
@@ -115,7 +111,12 @@ typedef struct plane_chunk {
     kw_i64 image;     /* bytes from one image's to the next one's */
     kw_i64 panels, *first;
     plane_run *run;
+    int lies; /* panels that are one run are read where they lie */
 } plane_chunk;
+
+KW_INLINE int panel_lies(const plane_chunk *chunk, kw_i64 number) {
+    return KW_TILE_APART && chunk->lies && chunk->run[chunk->first[number]].count == KW_BLOCK;
+}
 
 /* Channel by channel, so that memory is read in long pieces. A vector that reaches beyond a run holds other pixels there: the next run's
  * come after it, or nobody reads them. */
@@ -126,6 +127,7 @@ static __attribute__((unused)) void copy_panels(char *to, const plane_product *p
         int partner = KW_PAIR * step + 1 < p->depth;
         char *row = to;
         for (kw_i64 i = 0; i < chunk->panels; i++, row += panel) {
+            if (panel_lies(chunk, i)) continue;
             for (const plane_run *r = chunk->run + chunk->first[i], *end = chunk->run + chunk->first[i + 1]; r < end; r++) {
                 const char *at = from + r->image * chunk->image + r->pixel * KW_BYTES;
                 const char *last = at + (KW_DP && partner ? plane : 0) + (r->count + KW_LANES - 1) / KW_LANES * KW_LANES * KW_BYTES;
@@ -133,7 +135,7 @@ static __attribute__((unused)) void copy_panels(char *to, const plane_product *p
                 if (last <= p->end && (!KW_DP || partner)) {
                     for (; j < r->count; j += KW_LANES) {
 #if KW_DP
-                        kw_put(row + (r->at + j) * 4, zip_planes(at + j * KW_BYTES, at + plane + j * KW_BYTES));
+                        kw_put(row + (r->at + j) * 4, kw_zip_pixels(at + j * KW_BYTES, at + plane + j * KW_BYTES));
 #else
                         kw_put(row + (r->at + j) * 4, kw_load_x(at + j * KW_BYTES));
 #endif
@@ -206,7 +208,6 @@ static void multiply_row(const kw_kernel_args *a, const plane_product *p, const 
     kw_tile_job job = {.runs = &whole_depth,
                        .run_count = 1,
                        .steps = p->steps,
-                       .far = a->params.far,
                        .src_pixel = a->params.pitch,
                        .rows = 1,
                        .spill = memory,
@@ -222,6 +223,16 @@ static void multiply_row(const kw_kernel_args *a, const plane_product *p, const 
             comes ? next + line % KW_PAIR * p->from_plane * KW_BYTES + line / KW_PAIR * KW_LINE : job.src + KW_TILE_COLS * job.src_pixel;
         job.ahead_step = comes ? KW_PAIR * p->from_plane * KW_BYTES : KW_TILE_PIXELS * 4;
         job.w = copies + i * KW_PLANE_PANEL_BYTES(p->steps, KW_BLOCK);
+        job.far = a->params.far;
+#if KW_TILE_APART
+        job.w_step = KW_STEP_BYTES, job.apart = 0;
+        if (panel_lies(chunk, i)) {
+            job.w = chunk->from + run->image * chunk->image + run->pixel * KW_BYTES;
+            job.w_step = KW_PAIR * p->from_plane * KW_BYTES;
+            job.apart = (KW_PAIR - 1) * p->from_plane * KW_BYTES;
+            job.far = KW_BLOCK * KW_BYTES; /* the next panel */
+        }
+#endif
         job.out = whole ? row + run->image * image + run->pixel * KW_OUT_BYTES : held;
         job.out_pixel = whole ? plane : KW_BLOCK * KW_OUT_BYTES;
         for (kw_i64 m = 0; like && m < job.cols && !whole; m++) {
@@ -254,13 +265,16 @@ static int ARE_TOGETHER(const kw_kernel_args *a, const plane_product *p) {
 
 #if KW_PLANE_TAPS
 #include "cpu/gemm/planes_taps.h"
+#else
+typedef struct tap_rows tap_rows;
 #endif
 
 /* Fills a unit's panels. */
 static void open_chunk(const kw_kernel_args *a, const plane_product *p, plane_chunk *chunk, kw_i64 group, kw_i64 block, char *copies,
-                       char *rows) {
+                       const tap_rows *rows) {
     chunk->image = FROM_IMAGE(a, p) * KW_BYTES;
     chunk->from = p->from + group * p->planes * p->from_plane * KW_BYTES;
+    chunk->lies = KW_TILE_APART && !a->params.copy && ARE_TOGETHER(a, p);
     chunk->first[0] = 0;
     for (kw_i64 i = 0; i < chunk->panels; i++)
         chunk->first[i + 1] = chunk->first[i] + list_plane_runs(p, (block + i) * KW_BLOCK, chunk->run + chunk->first[i]);
@@ -282,15 +296,20 @@ static void multiply_planes(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, c
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, panels = a->params.chunk_rows, parts = a->params.parts;
     kw_i64 chunks = (blocks + panels - 1) / panels, tiles = (p.rows + KW_TILE_COLS - 1) / KW_TILE_COLS, open = -1;
     char *copies = memory + a->params.copy_at;
+#if KW_PLANE_TAPS
+    const tap_rows taps = tap_rows_of(a, memory + a->params.rows_at), *rows = &taps;
+#else
+    const tap_rows *rows = 0;
+#endif
     plane_chunk chunk = {.first = (kw_i64 *)(memory + 2 * KW_SPILL_BYTES)};
     chunk.run = (plane_run *)(chunk.first + panels + 1);
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 part = unit % parts, number = unit / parts, group = number / chunks, block = number % chunks * panels;
         chunk.panels = kw_min(panels, blocks - block);
-        if (number != open) open_chunk(a, &p, &chunk, group, block, copies, memory + a->params.rows_at);
+        if (number != open) open_chunk(a, &p, &chunk, group, block, copies, rows);
         open = number;
         const char *next = 0;
-        if (!KW_PLANE_TAPS && number % chunks + 1 < chunks && p.from_plane >= panels * KW_BLOCK) {
+        if (!KW_PLANE_TAPS && !chunk.lies && number % chunks + 1 < chunks && p.from_plane >= panels * KW_BLOCK) {
             kw_i64 column = (block + panels) * KW_BLOCK;
             next = chunk.from + column / p.pixels * chunk.image + column % p.pixels * KW_BYTES;
         }

@@ -12,6 +12,10 @@
  * where pixels are as they were; padding is the zero point. So packed weights are the same for all zero points. */
 #include "cpu/ahead/call.h"
 
+#ifndef KW_TILE_APART
+#define KW_TILE_APART 0
+#endif
+#define KW_TILE_ZIPS (KW_TILE_APART && KW_DP && KW_LANES == 16)
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
 #define KW_BLOCK (KW_TILE_VECS * KW_LANES)
 #define KW_VECTOR (4 * KW_LANES)
@@ -53,6 +57,9 @@ typedef struct kw_tile_job {
     kw_i64 far; /* bytes ahead of where it multiplies that a tile of vectors asks for weights; 0 where the core does so by itself */
 #if KW_X_ZERO
     int times; /* that the sums in front of runs are taken */
+#endif
+#if KW_TILE_APART
+    kw_i64 w_step, apart;
 #endif
     int keep;         /* math=amx: the pixels are read again soon */
     const char *next; /* math=amx: weights that come next, of which next_lines are asked for with each chunk */

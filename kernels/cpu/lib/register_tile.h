@@ -28,6 +28,8 @@
  *                  term of the same sums, so an infinity makes NaN of no other result
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_FAR    of a text that defines it 1: weights are asked for job->far bytes ahead
+ *   KW_TILE_APART  of a text that defines it 1: the vectors of a step lie job->w_step bytes behind those of the step before
+ *   KW_TILE_ZIPS   of such a text: where job->apart is not 0 the vectors are pairs yet to be made, out of elements and those so many bytes behind
  *   KW_TILE_JOINS  of a text that defines it 1: so many runs of the table are one (job->run_step), of as many times the steps
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
@@ -40,6 +42,12 @@
 #define KW_TILE_JOINS 0
 #endif
 #define KW_RUN_STEP(job) (KW_TILE_JOINS ? (job)->run_step : 1)
+
+#if KW_TILE_APART
+#define KW_WEIGHTS_STEP(job) (job)->w_step
+#else
+#define KW_WEIGHTS_STEP(job) (KW_TILE_VECS * KW_VECTOR)
+#endif
 
 #define KW_TILE_LACKS (((KW_LANES == 8 && KW_MATH == 0) || KW_QUADS) && KW_TILE_VECS > 1 && !KW_TILE_OWN && !KW_TILE_SUMS)
 
@@ -138,6 +146,24 @@
     KW_EACH_BUT_LAST(KW_MULTIPLY, pixel)
 #define KW_STEP_LACKING KW_STEP_BY(KW_EACH_BUT_LAST(KW_LOAD_WEIGHTS, 0), KW_EACH_PIXEL(KW_MULTIPLY_LACKING))
 #endif
+#if KW_TILE_ZIPS
+/* Words of two vectors, or of one, out of pixels of a channel and of its partner. */
+#define KW_ZIP_ONE(pixel, v)                                                                                                               \
+    kw_vf w##v = kw_zip_pixels(w + (v)*KW_VECTOR / 2, w + apart + (v)*KW_VECTOR / 2);                                                      \
+    KW_KEEP(w##v);
+#define KW_ZIP_TWO(pixel, v, u)                                                                                                            \
+    kw_vf w##v, w##u;                                                                                                                      \
+    {                                                                                                                                      \
+        const char *p = w + (v)*KW_VECTOR / 2;                                                                                             \
+        kw_pixel_halves low = *(const kw_pixel_halves_u *)p, high = *(const kw_pixel_halves_u *)(p + apart);                               \
+        w##v = KW_ZIPPED(low, high, 0), w##u = KW_ZIPPED(low, high, 16);                                                                   \
+        __builtin_prefetch(p + far);                                                                                                       \
+        __builtin_prefetch(p + apart + far);                                                                                               \
+    }                                                                                                                                      \
+    KW_KEEP(w##v);                                                                                                                         \
+    KW_KEEP(w##u);
+#define KW_STEP_ZIPPED KW_STEP_BY(KW_EACH_PAIR(KW_ZIP_ONE, KW_ZIP_TWO, 0), KW_EACH_PIXEL(KW_MULTIPLY_PIXEL))
+#endif
 #define KW_STEP_OF(PRODUCTS) KW_STEP_BY(KW_EACH_VECTOR(KW_LOAD_WEIGHTS, 0), PRODUCTS)
 #define KW_STEP_BY(WEIGHTS, ...)                                                                                                           \
     __asm__("" : "+r"(s1), "+r"(s3), "+r"(s5));                                                                                            \
@@ -147,7 +173,7 @@
         __builtin_prefetch(ahead);                                                                                                         \
         ahead += ahead_step;                                                                                                               \
     }                                                                                                                                      \
-    w += KW_TILE_VECS * KW_VECTOR;                                                                                                         \
+    w += w_step;                                                                                                                           \
     KW_EACH_BASE(KW_ADVANCE_BASE)
 
 #define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, (kw_vf)a##pixel##_##v);
@@ -228,7 +254,7 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
     KW_EACH_PIXEL(KW_DECLARE_PRODUCT)
 #endif
     kw_i64 s1 = job->src_pixel, s3 = 3 * s1, s5 = 5 * s1;
-    kw_i64 far __attribute__((unused)) = job->far;
+    kw_i64 far __attribute__((unused)) = job->far, w_step __attribute__((unused)) = KW_WEIGHTS_STEP(job);
     const char *ahead __attribute__((unused)) = job->ahead;
     kw_i64 ahead_step __attribute__((unused)) = job->ahead_step;
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run += KW_RUN_STEP(job)) {
@@ -267,6 +293,14 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
             if (inside != KW_ALL_PIXELS) {
             do {
                 KW_STEP_OF(KW_EACH_GROUP(KW_MULTIPLY_GROUP))
+            } while (--i);
+        } else
+#endif
+#if KW_TILE_ZIPS
+            if (job->apart) {
+            kw_i64 apart = job->apart;
+            do {
+                KW_STEP_ZIPPED
             } while (--i);
         } else
 #endif
