@@ -117,8 +117,8 @@ typedef struct kw_conv_dims {
 
 /* In the order of the steps v becomes, element by element and in fp32:
  *     v + t, v t, with a tensor t: of the result's own shape and memory order (ADD, MULTIPLY), of one value for each channel of the result
- *     (BIAS, SCALE_CHANNEL), of one for each of its pixels or rows (SCALE_ROW), or of one value (SCALE). Of ADD a t is added, a=1 if not
- *     said. A channel is one of y's K (backward data: of x's C), a column of a product, of a grouped one a column
+ *     (BIAS, SCALE_CHANNEL), of one for each of its pixels or rows (SCALE_ROW), or of one value (SCALE). Of ADD a t is added; a is 1 where a
+ *     text does not say it, and never 0. A channel is one of y's K (backward data: of x's C), a column of a product, of a grouped one a column
  *     of a group, group by group; backward weight has neither channels nor rows.
  *     relu: max(v, 0). clamp: min(max(v, a), b). leaky_relu: v > 0 ? v : a v. sigmoid: 1 / (1 + exp(-v)). tanh. silu: v sigmoid(v).
  *     gelu: v (1 + erf(v / sqrt 2)) / 2. gelu_tanh: v (1 + tanh(sqrt(2 / pi) (v + 0.044715 v^3))) / 2 (D. Hendrycks, K. Gimpel, Gaussian
@@ -536,8 +536,8 @@ KW_API void kw_plan_destroy(kw_plan **plan);
 /* All memory is the caller's. x, w, y need the alignment of their type (64 bytes is faster), on a GPU 16 bytes. workspace:
  * kw_plan_workspace bytes, 64-byte aligned, contents of no meaning before and after. */
 typedef struct kw_tensors {
-    size_t size; /* sizeof(kw_tensors) */
-    void *x, *w, *y;
+    size_t size;     /* sizeof(kw_tensors) */
+    void *x, *w, *y; /* what is written shares no element with what is read; one address for both is refused */
     void *workspace;
     /* Those of the epilogue, in the order of its steps; aligned as x is. One that has the result's shape and type may be the result itself:
      * each element is read before it is written. That of BIAS_GRADIENT is written. */

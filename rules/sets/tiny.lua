@@ -45,7 +45,8 @@ return {
             return preferred(c, arch) and c.lanes == "c" and c.tile == tile and c.vecs == 2 and c.copy == 1 and c.merge == 0 and c.box == 0
         end,
         ["conv.depthwise_weight"] = function(c, arch)
-            return c.isa == arch.isa[1] and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1 and c.tile_w == 8
+            local tile_h = c.dtype == "int8" and 2 or 1 -- whole numbers are multiplied as pairs of rows
+            return c.isa == arch.isa[1] and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == tile_h and c.tile_w == 8
         end,
         ["conv.merged_weight"] = function(c, arch)
             return c.isa == arch.isa[1] and c.group_c == 4 and c.group_k == 4 and c.taps_h == 1 and c.taps_w == 1 and c.tile_h == 1

@@ -250,6 +250,20 @@ static kw_status fail_tensor(const kw_plan *plan, int tensor, const void *memory
                    kw_target_is_gpu(plan->impl->context->target) ? "" : "its type's ", (size_t)plan->impl->align[tensor] + 1);
 }
 
+/* Parts of one larger tensor may lie between each other, so addresses alone are compared. */
+static kw_status check_result_apart(const kw_plan *plan, void *const tensor[KW_TENSOR_COUNT], kw_error *err) {
+    kw_tensor result = kw_problem_result(&plan->impl->key.problem);
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        if (i != (int)result && tensor[i] == tensor[result]) {
+            return kw_fail(
+                err, KW_ILLEGAL,
+                "rule result_apart: tensors %s and %s are both at %p, and %s is written while %s is read; give it memory of its own",
+                tensor_names[i], tensor_names[result], tensor[i], tensor_names[result], tensor_names[i]);
+        }
+    }
+    return KW_OK;
+}
+
 static kw_status fail_workspace(const kw_plan *plan, const void *workspace, kw_error *err) {
     if (!workspace) {
         return kw_fail(err, KW_ILLEGAL, "workspace is NULL; the plan needs %" PRId64 " bytes, see kw_plan_workspace",
@@ -306,6 +320,10 @@ kw_status kw_plan_read_tensors(kw_launch_memory *memory, const kw_plan *plan, co
         if ((needed && !memory->tensor[i]) || ((uintptr_t)memory->tensor[i] & impl->align[i])) {
             return fail_tensor(plan, i, memory->tensor[i], err);
         }
+    }
+    status = check_result_apart(plan, memory->tensor, err);
+    if (status) {
+        return status;
     }
     if (impl->key.problem.epilogue.count) {
         status = read_extras(memory, plan, tensors, err);

@@ -262,6 +262,9 @@ static kw_status check_step(const kw_epilogue_step *step, kw_op op, kw_error *er
         return kw_fail(err, KW_ILLEGAL, "problem: step %s has a parameter beyond 1e30; leave the step out, or use a smaller one",
                        info->name);
     }
+    if (step->op == KW_EPILOGUE_ADD && step->a == 0) { /* as a step that was filled from zeros has it */
+        return kw_fail(err, KW_ILLEGAL, "problem: step add adds 0 times its tensor; a=1 adds the tensor itself, or leave the step out");
+    }
     if (step->op == KW_EPILOGUE_CLAMP && step->a > step->b) {
         return kw_fail(err, KW_ILLEGAL, "problem: step clamp goes from %g to %g; the lower end comes first", step->a, step->b);
     }

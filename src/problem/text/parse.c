@@ -231,8 +231,9 @@ static bool take_image_pitch(kw_problem *problem, kw_word word, kw_status *statu
     } else if (*pitch) {
         *status = fail_twice(name, word, err);
     } else if (!kw_word_int((kw_word){word.at + 4, word.size - 4}, 1, INT64_MAX, &value)) {
-        *status = kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" is no distance: %s takes a whole number of elements of at least 1",
-                          KW_WORD(word), name);
+        *status = kw_fail(err, KW_MALFORMED,
+                          "problem: \"%.*s\" is no distance: %s takes a whole number of elements of at least 1 right behind it, e.g. %s128",
+                          KW_WORD(word), name, name);
     } else {
         *pitch = value;
     }
@@ -254,8 +255,10 @@ static bool take_pitch_word(kw_problem *problem, kw_word word, kw_status *status
         if (*pitch) {
             *status = fail_twice(name, word, err);
         } else if (!kw_word_int((kw_word){word.at + skip, word.size - skip}, i % 2 ? 0 : 1, INT64_MAX, &value)) {
-            *status = kw_fail(err, KW_MALFORMED, "problem: \"%.*s\" is no distance: %s takes a whole number of elements of at least %d",
-                              KW_WORD(word), name, i % 2 ? 0 : 1);
+            *status =
+                kw_fail(err, KW_MALFORMED,
+                        "problem: \"%.*s\" is no distance: %s takes a whole number of elements of at least %d right behind it, e.g. %s128",
+                        KW_WORD(word), name, i % 2 ? 0 : 1, name);
         } else {
             *pitch = value ? value : KW_BROADCAST;
         }

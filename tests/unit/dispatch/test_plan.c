@@ -195,6 +195,10 @@ static void a_run_checks_its_pointers(void **state) {
             assert_int_equal(strncmp(err.text, shift ? askew[t] : missing[t], strlen(shift ? askew[t] : missing[t])), 0);
         }
     }
+    kw_tensors same = good;
+    same.y = same.x;
+    assert_int_equal(kw_plan_run(plan, &same, NULL, &err), KW_ILLEGAL);
+    assert_int_equal(strncmp(err.text, "rule result_apart: tensors x and y are both at ", 47), 0);
     if (kw_plan_workspace(plan)) {
         kw_tensors bad = good;
         bad.workspace = NULL;

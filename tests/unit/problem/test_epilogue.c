@@ -120,6 +120,7 @@ static void bad_text_is_refused(void **state) {
         {GEMM " epilogue=scale+beta", "beta is step 2 of the epilogue; it stands in front of an add without a number"},
         {GEMM " epilogue=beta+bias+add", "beta is step 1 of the epilogue"},
         {GEMM " epilogue=beta+add:0.5", "beta is step 1 of the epilogue"},
+        {GEMM " epilogue=add:0", "step add adds 0 times its tensor; a=1 adds the tensor itself"},
         {GEMM " epilogue=beta+beta+add", "beta is step 1 of the epilogue"},
         {GEMM " epilogue=bias_gradient", "step bias_gradient is for conv_bwd_weight of floating point, not for gemm of bf16"},
         {"conv_bwd_weight int8 c8 k8 i9 f3 epilogue=bias_gradient", "not for conv_bwd_weight of int8"},
