@@ -130,7 +130,6 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 golden: all
-	@cmake --build build -j $(JOBS) --target test_golden_spaces test_golden_traits
 	@tools/golden.sh
 
 # The prefix is compiled in: below it lies the system's wisdom.
