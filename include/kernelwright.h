@@ -537,7 +537,7 @@ KW_API void kw_plan_destroy(kw_plan **plan);
  * kw_plan_workspace bytes, 64-byte aligned, contents of no meaning before and after. */
 typedef struct kw_tensors {
     size_t size;     /* sizeof(kw_tensors) */
-    void *x, *w, *y; /* what is written shares no element with what is read; one address for both is refused */
+    void *x, *w, *y; /* the one that is written shares no element with the two others; one address for both is refused */
     void *workspace;
     /* Those of the epilogue, in the order of its steps; aligned as x is. One that has the result's shape and type may be the result itself:
      * each element is read before it is written. That of BIAS_GRADIENT is written. */

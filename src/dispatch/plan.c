@@ -251,13 +251,13 @@ static kw_status fail_tensor(const kw_plan *plan, int tensor, const void *memory
 }
 
 /* Parts of one larger tensor may lie between each other, so addresses alone are compared. */
-static kw_status check_result_apart(const kw_plan *plan, void *const tensor[KW_TENSOR_COUNT], kw_error *err) {
+static kw_status check_result_not_operand(const kw_plan *plan, void *const tensor[KW_TENSOR_COUNT], kw_error *err) {
     kw_tensor result = kw_problem_result(&plan->impl->key.problem);
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         if (i != (int)result && tensor[i] == tensor[result]) {
             return kw_fail(
                 err, KW_ILLEGAL,
-                "rule result_apart: tensors %s and %s are both at %p, and %s is written while %s is read; give it memory of its own",
+                "rule result_not_operand: tensors %s and %s are both at %p, and %s is written while %s is read; give it memory of its own",
                 tensor_names[i], tensor_names[result], tensor[i], tensor_names[result], tensor_names[i]);
         }
     }
@@ -321,7 +321,7 @@ kw_status kw_plan_read_tensors(kw_launch_memory *memory, const kw_plan *plan, co
             return fail_tensor(plan, i, memory->tensor[i], err);
         }
     }
-    status = check_result_apart(plan, memory->tensor, err);
+    status = check_result_not_operand(plan, memory->tensor, err);
     if (status) {
         return status;
     }

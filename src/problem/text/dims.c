@@ -46,9 +46,9 @@ void kw_problem_output(int64_t out[3], const kw_problem *problem) {
             out[axis] = 1;
             continue;
         }
-        int64_t last = conv->in[axis] + conv->pad[axis] + conv->pad_back[axis] - conv->dilation[axis] * (conv->filter[axis] - 1) -
-                       1; /* a filter's place */
-        out[axis] =
-            (conv->stride[axis] == 1 ? last : kw_floor_div(last, conv->stride[axis])) + 1; /* each rule asks, and divisions are dear */
+        /* Each rule asks, and divisions are dear. */
+        int64_t reach = conv->dilation[axis] * (conv->filter[axis] - 1) + 1;
+        int64_t last = conv->in[axis] + conv->pad[axis] + conv->pad_back[axis] - reach;
+        out[axis] = (conv->stride[axis] == 1 ? last : kw_floor_div(last, conv->stride[axis])) + 1;
     }
 }
