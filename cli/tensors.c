@@ -45,7 +45,9 @@ static kw_status make_filled(void **memory, kw_context *context, kw_dtype dtype,
     void *host = malloc((size_t)bytes);
     if (!host) {
         err->status = KW_NO_MEMORY;
-        snprintf(err->text, sizeof err->text, "out of memory for a tensor of %lld elements", (long long)count);
+        snprintf(err->text, sizeof err->text,
+                 "there is no memory for a tensor of %lld elements, %.1f GB; choose a smaller problem or free memory", (long long)count,
+                 (double)bytes / 1e9);
         return KW_NO_MEMORY;
     }
     if (input) {
@@ -57,6 +59,19 @@ static kw_status make_filled(void **memory, kw_context *context, kw_dtype dtype,
     status = status ? status : kw_device_copy(context, *memory, host, bytes, err);
     free(host);
     return status;
+}
+
+int cli_tensors_room(kw_context *context, const kw_problem *problem) {
+    const int64_t large = (int64_t)1 << 30; /* less is not worth the asking */
+    int64_t bytes = kw_problem_bytes(problem);
+    void *memory = NULL;
+    kw_error err = {0};
+    if (bytes < large) {
+        return CLI_DONE;
+    }
+    kw_status status = kw_device_alloc(context, bytes, &memory, &err);
+    kw_device_free(context, memory);
+    return status ? cli_fail(&err) : CLI_DONE;
 }
 
 int cli_tensors(kw_tensors *tensors, kw_context *context, const kw_problem *problem, int64_t workspace, uint64_t seed) {

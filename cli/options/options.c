@@ -40,17 +40,34 @@ static const char *quotes_hint(const cli_verb *verb) {
     return cli_takes(verb, OPT_PROBLEMS) ? "; a line of another tool needs quotes around it" : "";
 }
 
-static int unknown_option(const cli_verb *verb, const char *name, size_t size) {
-    char copy[64], names[1024] = "", hint[CLI_HINT_MAX];
+/* The nearest of the verb's options, as cli_hint gives it. */
+static const char *option_hint(char hint[CLI_HINT_MAX], const cli_verb *verb, const char *wrong) {
+    char names[1024] = "";
     size_t used = 0;
-    snprintf(copy, sizeof copy, "%.*s", (int)(size < 60 ? size : 60), name);
     for (int i = 0; i < OPT_COUNT && used < sizeof names; i++) {
         if (cli_takes(verb, i)) {
             used += (size_t)snprintf(names + used, sizeof names - used, "%s ", cli_options[i].name);
         }
     }
-    return cli_usage("%s has no option --%s%s; `kwright help %s` lists its options%s", verb->name, copy, cli_hint(hint, copy, "--", names),
+    return cli_hint(hint, wrong, "--", names);
+}
+
+static int unknown_option(const cli_verb *verb, const char *name, size_t size) {
+    char copy[64], hint[CLI_HINT_MAX];
+    snprintf(copy, sizeof copy, "%.*s", (int)(size < 60 ? size : 60), name);
+    return cli_usage("%s has no option --%s%s; `kwright help %s` lists its options%s", verb->name, copy, option_hint(hint, verb, copy),
                      verb->name, quotes_hint(verb));
+}
+
+/* An operand too many may be an option without its dashes, as in `kwright cache clear`. */
+static int too_many_operands(const cli_verb *verb, const cli_args *args) {
+    char hint[CLI_HINT_MAX] = "";
+    for (int i = 0; i < args->operand_count && !*hint; i++) {
+        option_hint(hint, verb, args->operands[i]);
+    }
+    return cli_usage("%s takes no operand %.60s%s; `kwright help %s` shows what it takes; a problem or config with blanks needs quotes "
+                     "around it",
+                     verb->name, cli_shown(args->operands[verb->most]), hint, verb->name);
 }
 
 /* Whether a word that starts with '-' is an operand all the same: "-" alone, or a foreign problem line given as one word. */
@@ -140,9 +157,7 @@ int cli_parse(cli_args *args, const cli_verb *verb, int count, char **words, con
         return cli_usage("%s needs %s; for example: %s", verb->name, verb->operands, verb->example);
     }
     if (verb->most >= 0 && args->operand_count > verb->most) {
-        return cli_usage("%s takes no operand %.60s; `kwright help %s` shows what it takes; a problem or config with blanks needs quotes "
-                         "around it",
-                         verb->name, operands[verb->most], verb->name);
+        return too_many_operands(verb, args);
     }
     return CLI_DONE;
 }

@@ -98,10 +98,24 @@ static int check_problem_options(const cli_args *args) {
     return CLI_DONE;
 }
 
+/* Minutes of compiling are told before they begin. */
+static void announce(const kw_registry *registry, const cli_args *args) {
+    enum { MANY = 100 };
+    size_t count = kw_registry_count(registry);
+    if (count > MANY && !args->value[OPT_QUIET]) {
+        fprintf(
+            stderr,
+            "kwright: %zu kernels, each compiled unless the cache has it; --limit N, --filter, --set tiny or a problem takes fewer, and "
+            "what Ctrl-C leaves is kept\n",
+            count);
+    }
+}
+
 static int build_kernels(kw_registry *registry, const cli_args *args, int64_t jobs) {
     kw_error err = {0};
     cli_progress progress;
     kw_build_report report = {0};
+    announce(registry, args);
     cli_progress_start(&progress, args, NULL);
     const kw_build_options options = {
         .size = sizeof(kw_build_options), .jobs = (int32_t)jobs, .progress = cli_progress_show, .user = &progress};

@@ -1,11 +1,13 @@
 /* check.c: the verb check: verify kernels on problems; every failing line ends with the command that reproduces it. */
 #include "cli.h"
+#include "tensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 typedef struct check_sum {
     const cli_args *args;
+    kw_context *context;
     size_t problems, good, unfit, mistrusted, failed;
     bool json;
     uint64_t seed;
@@ -62,8 +64,10 @@ static int check_problem(check_sum *sum, kw_registry *registry, const cli_proble
                               .jobs = (int32_t)jobs,
                               .progress = cli_progress_show,
                               .user = &progress};
-    kw_status status = kw_registry_build(registry, &build, &report, &err);
-    int code = status ? cli_fail(&err) : CLI_DONE;
+    int code = cli_tensors_room(sum->context, &item->problem);
+    if (!code && kw_registry_build(registry, &build, &report, &err)) {
+        code = cli_fail(&err);
+    }
     kw_progress now = {.total = kw_registry_count(registry), .what = "check", .current = ""};
     for (size_t i = 0; !code && i < now.total; i++) {
         code = check_kernel(sum, registry, i, &item->problem);
@@ -102,6 +106,7 @@ int verb_check(const cli_args *args) {
     if (!code) {
         cli_warn_of_cache(context, args);
     }
+    sum.context = context;
     code = code ? code : cli_registry(&registry, context, args);
     for (size_t i = 0; !code && i < list.count; i++) {
         code = check_problem(&sum, registry, &list.items[i], args, jobs);

@@ -171,7 +171,8 @@ static int run_one(kw_context *context, kw_registry *registry, const cli_problem
         return CLI_USAGE;
     }
     kw_problem_print(text, sizeof text, &item->problem);
-    int code = cli_make_plan(&plan, context, registry, &item->problem, args);
+    int code = cli_tensors_room(context, &item->problem);
+    code = code ? code : cli_make_plan(&plan, context, registry, &item->problem, args);
     code = code ? code : cli_tensors(&tensors, context, &item->problem, kw_plan_workspace(plan), (uint64_t)seed);
     if (!code && !args->value[OPT_FRESH] && kw_plan_pack_weights(plan, tensors.w, &err)) {
         code = cli_fail(&err);

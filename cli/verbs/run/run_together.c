@@ -107,7 +107,8 @@ int cli_run_together(kw_context *context, kw_registry *registry, const cli_probl
         b.tensors[i].size = sizeof(kw_tensors);
         b.each[i] = &b.tensors[i];
         b.count++;
-        code = cli_make_plan(&b.plans[i], context, registry, problem, args);
+        code = cli_tensors_room(context, problem);
+        code = code ? code : cli_make_plan(&b.plans[i], context, registry, problem, args);
         code = code ? code : cli_tensors(&b.tensors[i], context, problem, kw_plan_workspace(b.plans[i]), (uint64_t)seed);
         if (!code && !args->value[OPT_FRESH] && kw_plan_pack_weights(b.plans[i], b.tensors[i].w, &err)) {
             code = cli_fail(&err);

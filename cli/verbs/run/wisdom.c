@@ -2,6 +2,8 @@
 #include "cli.h"
 
 #include <stdio.h>
+#include <string.h>
+#include <unistd.h>
 
 typedef struct wisdom_view {
     int64_t limit, shown, stale;
@@ -77,11 +79,16 @@ int verb_wisdom(const cli_args *args) {
         kw_context_close(&context);
         return code;
     }
+    const char *path = args->operand_count ? args->operands[0] : NULL;
+    if (path && !strchr(path, '/') && access(path, F_OK)) {
+        kw_context_close(&context);
+        return cli_usage("there is no wisdom file %.60s; `kwright wisdom` alone lists the entries, --forget PROBLEM drops a problem's",
+                         cli_shown(path));
+    }
     if (view.json) {
         cli_json_start(&json);
         cli_json_list(&json, "entries");
     }
-    const char *path = args->operand_count ? args->operands[0] : NULL;
     code = kw_wisdom_visit(context, path, show_entry, &view, &err) ? cli_fail(&err) : CLI_DONE;
     if (view.json) {
         cli_json_end(&json);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void show_problem(const cli_problem *item, bool json) {
     const kw_problem *problem = &item->problem;
@@ -212,6 +213,17 @@ static int overlap(const cli_args *args) {
     return code;
 }
 
+/* A word of letters that is no operation, nor near one, and no set or file. */
+static bool reads_like_command(const char *word) {
+    char hint[CLI_HINT_MAX];
+    kw_error err = {0};
+    char *about = NULL;
+    bool letters = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyz")];
+    bool known = !letters || *cli_hint(hint, word, "", kw_op_names()) || !kw_problems_description(&about, word, &err);
+    kw_free(about);
+    return !known && access(word, F_OK);
+}
+
 int verb_problems(const cli_args *args) {
     const char *first = args->operand_count ? args->operands[0] : "";
     if (!args->operand_count && !args->value[OPT_PROBLEMS]) {
@@ -223,6 +235,11 @@ int verb_problems(const cli_args *args) {
     char hint[CLI_HINT_MAX];
     if (*cli_hint(hint, first, "problems ", "extract overlap")) {
         return cli_usage("problems knows extract and overlap, not %.60s%s", cli_shown(first), hint);
+    }
+    if (reads_like_command(first)) {
+        return cli_usage(
+            "problems has no command %.60s: it has extract and overlap; --problems NAME shows a set, a line in quotes a problem",
+            cli_shown(first));
     }
     cli_problem_list list;
     int code = cli_problems(&list, args);

@@ -320,10 +320,15 @@ static int dispatch(session *s) {
         }
         return code;
     }
-    if (!s->options.out) {
-        return cli_usage("sweep needs a place for its rows; for example --out results.db");
-    }
     return run_sweep(s);
+}
+
+/* What is measured without a place for it; said before kernels and problems are read, which may take a while. */
+static int check_out(const cli_args *args) {
+    bool measures = !args->value[OPT_WHERE] && !args->value[OPT_LIST] && !args->value[OPT_COUNT_ONLY];
+    bool named = args->value[OPT_PROBLEMS] || args->value[OPT_PAIRS] || args->operand_count;
+    return measures && named && !args->value[OPT_OUT] ? cli_usage("sweep needs a place for its rows; for example --out results.db")
+                                                      : CLI_DONE;
 }
 
 /* What only makes sense with --where-model-errs, and what does not with it. */
@@ -347,6 +352,7 @@ static int check_where(const cli_args *args) {
 int verb_sweep(const cli_args *args) {
     session s = {.args = args, .options.size = sizeof s.options};
     int code = cli_names_store("sweep", args->value[OPT_OUT], true) ? check_where(args) : CLI_USAGE;
+    code = code ? code : check_out(args);
     code = code ? code : read_sweep_numbers(&s);
     read_words(&s);
     if (!code && s.options.pairs && (args->value[OPT_PROBLEMS] || args->operand_count || args->value[OPT_LIST])) {

@@ -54,6 +54,20 @@ static void why_products_stay_apart_is_told(void **state) {
     free(result);
 }
 
+/* Before anything is compiled; the numbers are those of the device's allocator. */
+static void what_no_memory_holds_is_refused_first(void **state) {
+    (void)state;
+    outcome *result = malloc(sizeof *result);
+    run(result, WORDS("run", "gemm fp32 m2000000 n2000000 k64"), NULL);
+    assert_int_equal(result->code, 3);
+    assert_non_null(strstr(result->err, "16001024000000 bytes wanted"));
+    assert_null(strstr(result->err, "build"));
+    run(result, WORDS("check", "gemm fp32 m2000000 n2000000 k64"), NULL);
+    assert_int_equal(result->code, 3);
+    assert_non_null(strstr(result->err, "16001024000000 bytes wanted"));
+    free(result);
+}
+
 static void building_stops_at_its_limit(void **state) {
     (void)state;
     outcome *result = malloc(sizeof *result);
@@ -289,6 +303,7 @@ int main(void) {
         cmocka_unit_test(a_problem_runs_without_compiler_cache_or_wisdom),
         cmocka_unit_test(several_problems_run_in_one_call),
         cmocka_unit_test(why_products_stay_apart_is_told),
+        cmocka_unit_test(what_no_memory_holds_is_refused_first),
         cmocka_unit_test(building_stops_at_its_limit),
         cmocka_unit_test(predict_lists_by_rank_and_select_prints_the_first),
         cmocka_unit_test(measured_times_stand_beside_predicted_ones),
