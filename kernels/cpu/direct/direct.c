@@ -138,14 +138,14 @@ static kw_i64 take(kw_i64 *unit, kw_i64 count) {
 
 static kw_i64 walks_of_a_copy(const kw_kernel_args *a) { return walks_of(a, 1) * walks_of(a, 2); }
 
-/* The walks of rows and columns come one after another, and each is told all that any of them reads: they share a copy. false when the block
- * is beyond the end of a walk. */
+/* The walks of rows and columns come one after another, so that threads whose units are neighbours have as much to do as each other however
+ * unequal the walks' taps are; and each is told all that any of them reads: they share a copy. false when the block is beyond the end of a walk. */
 static int block_of(block *b, const kw_kernel_args *a, const walks *kept, kw_i64 unit) {
     kw_i64 later_taps = 1, phase[3], number[3];
     int good = 1;
-    b->part = take(&unit, a->params.parts);
     for (int axis = 2; axis > 0; axis--)
         phase[axis] = take(&unit, walks_of(a, axis));
+    b->part = take(&unit, a->params.parts);
     for (int axis = 2; axis >= 0; axis--)
         number[axis] = take(&unit, ceil_div(ceil_div(DST_SIZE(a)[axis], walks_of(a, axis)), block_size(a, axis)));
     phase[0] = take(&unit, walks_of(a, 0));

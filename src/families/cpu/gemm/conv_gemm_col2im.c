@@ -11,6 +11,8 @@
 #include "cpu/col2im/args.h"
 #include "problem/view.h"
 
+#include <math.h>
+
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
 
 static const kw_axis axes[AXIS_COUNT] = {
@@ -41,6 +43,12 @@ static double rows_read(const kw_conv_dims *d, int64_t out, int64_t rows) {
     return (double)(count * each);
 }
 
+/* Blocks of a source row that a band meets: those of the filter rows that reach it, of which it has so large a share. */
+static double blocks_met(const kw_conv_dims *d, const kw_tile_work *work, double share, int64_t blocks) {
+    double columns = share * (double)(d->filter[1] * d->filter[2] * (d->c / d->g));
+    return fmin((double)blocks, columns / (double)work->block + 1);
+}
+
 static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_conv_dims *d = &problem->conv;
     kw_tile tile = conv_gemm_col2im_tile(config);
@@ -52,7 +60,8 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
     int64_t left = d->pad[2] * c, reached = (cols - 1) * d->stride[2] + d->filter[2];
     int64_t row = kw_round_up(left + kw_max(d->in[2] * c, reached * c - left) + lanes, KW_LINE / 4);
     int64_t rows = config->axis[BAND] ? kw_min(config->axis[BAND], d->in[1]) : kw_min(kw_max(target->l2 / 2 / (4 * row), 1), d->in[1]);
-    while (d->n * d->g * d->in[0] * kw_ceil_div(d->in[1], rows) < target->units && rows > d->filter[1]) {
+    int64_t least = kw_min(d->filter[1], kw_ceil_div(work.block, d->filter[2] * c));
+    while (d->n * d->g * d->in[0] * kw_ceil_div(d->in[1], rows) < target->units && rows > least) {
         rows = kw_ceil_div(rows, 2);
     }
     int64_t bands = kw_ceil_div(d->in[1], rows);
@@ -79,9 +88,11 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
     };
     result->thread_bytes = sums_at + 4 * rows * row + KW_LINE;
 
-    double source_rows = (double)(d->n * d->g * kw_problem_axis_products(problem, 0)) * rows_read(d, out[1], rows);
-    double tiles = source_rows * (double)(blocks * (cols / tile.cols)), pixels = tile.cols;
-    double added = source_rows * (double)(cols * d->filter[1]) * ((double)(d->filter[2] * c) / (double)lanes + 1);
+    double images = (double)(d->n * d->g * kw_problem_axis_products(problem, 0)), read = rows_read(d, out[1], rows),
+           share = (double)out[1] / fmax(read, 1);
+    double source_rows = images * read, pixels = tile.cols;
+    double tiles = source_rows * blocks_met(d, &work, share, blocks) * (double)(cols / tile.cols);
+    double added = source_rows * share * (double)(cols * d->filter[1]) * ((double)(d->filter[2] * c) / (double)lanes + 1);
     result->multiply_adds = tiles * pixels * tile.vecs * (double)steps;
     result->loads = result->multiply_adds * (pixels + tile.vecs) / (pixels * tile.vecs) + tiles * pixels * tile.vecs + 2 * added;
     result->copied_bytes = 2.0 * (double)result->packed_bytes + 2.0 * source_rows * (double)(cols * pixel) +
