@@ -50,7 +50,7 @@ enum { CLI_DONE = 0, CLI_FAILED = 1, CLI_USAGE = 2, CLI_ENVIRONMENT = 3, CLI_STO
     X(JOBS, "jobs", "N", "compilers at a time (one a core)")                                                                               \
     X(JSON, "json", NULL, "print JSON for machines")                                                                                       \
     X(KEEP, "keep", "X", "share of the oracle to keep (0.99)")                                                                             \
-    X(KERNELS, "kernels", "FILE", "take the kernels from a catalog file (or .json) instead of a rule set")                                 \
+    X(KERNELS, "kernels", "FILE", "take the kernels from a catalog, or a list in JSON, instead of a rule set")                             \
     X(KERNEL_TIMEOUT, "kernel-timeout", "SECONDS", "that a kernel may stay in one step (30)")                                              \
     X(LEARNING_RATE, "learning-rate", "X", "how much of what is left a tree may explain (0.06)")                                           \
     X(LEAVES, "leaves", "N", "of a tree at most (48)")                                                                                     \

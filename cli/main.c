@@ -104,7 +104,8 @@ const cli_verb cli_verbs[] = {
      OPTIONS(COMMON, SPACE, OPT_MODEL, OPT_STORE, OPT_FRESH, OPT_DTYPE, OPT_LIMIT, OPT_JSON), 1, 1, verb_predict},
     {"problems", "[PROBLEM ...]", "list problem sets; show, choose, extract and compare problems",
      "kwright problems --problems forward_2d --sample 300 --max-gflop 1",
-     "Reads sets, our own lines, lines of MIOpenDriver, benchdnn, hipblaslt-bench and TunableOp, and CSV files.\n"
+     "Reads sets, our own lines, lines of MIOpenDriver, benchdnn, hipblaslt-bench and TunableOp, and lists of CK's tile engine (CSV, JSON, "
+     "Python).\n"
      "  kwright problems extract log.txt                       # the different problems in the text of logs, name*K for K lines\n"
      "  kwright problems overlap forward_2d validation_holdout # exit code 1 when two lists share a problem",
      OPTIONS(PROBLEM, OPT_JSON, OPT_QUIET), 0, -1, verb_problems},

@@ -75,11 +75,6 @@ kw_space_options cli_space(const cli_args *args) {
     };
 }
 
-static bool ends_with(const char *text, const char *end) {
-    size_t size = strlen(text), tail = strlen(end);
-    return size >= tail && !strcmp(text + size - tail, end);
-}
-
 /* What a space does by itself, for kernels that come from elsewhere. */
 static kw_status keep_wanted(kw_registry *registry, const kw_space_options *space, kw_error *err) {
     kw_status status = space->filter ? kw_registry_filter(registry, space->filter, err) : KW_OK;
@@ -140,7 +135,7 @@ int cli_kernels(kw_registry **registry, kw_context *context, const cli_args *arg
     if (!status && args->value[OPT_CONFIG]) {
         status = kw_registry_add_space(*registry, &space, &err);
     } else if (!status && file) {
-        status = ends_with(file, ".json") ? kw_registry_load_json(*registry, file, &err) : kw_registry_load(*registry, file, &err);
+        status = kw_registry_load_any(*registry, file, space.log, space.user, &err);
         status = status ? status : keep_wanted(*registry, &space, &err);
     } else if (!status && (space.set || space.arch || space.rules_dir || space.traits)) {
         status = kw_registry_add_space(*registry, &space, &err);

@@ -11,7 +11,8 @@ extern "C" {
 
 /* Reads a list: the name of a set in problems/ (compiled in), a file, or "-" for standard input. A line is "NAME: PROBLEM" or PROBLEM in our
  * own text or another tool's (kw_problem_import_all); '#' starts a comment. A file whose first line has commas is CSV with that line as its
- * header; a file NAME.lua is a set of grids (docs/problems/problem-sets.md). op and dtype are those of CSV rows (KW_OP_COUNT, KW_DTYPE_COUNT: conv_fwd,
+ * header, one that begins with a bracket is JSON and NAME.py a Python module of literal problems (docs/problems/foreign-lists.md); a file
+ * NAME.lua is a set of grids (docs/problems/problem-sets.md). op and dtype are those of CSV rows (KW_OP_COUNT, KW_DTYPE_COUNT: conv_fwd,
  * or gemm where the columns are M,N,K, and fp32); grids name their op and have the given dtype. visit returns false to stop; name is ""
  * where a line has none. Repeats are visited as they stand. A bad line is an error that names the file and the line's number. */
 KW_API kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype dtype,

@@ -89,6 +89,11 @@ KW_API kw_status kw_registry_print_json(char **json, const kw_registry *registry
 /* The same into a file, which is there whole or not at all. */
 KW_API kw_status kw_registry_save_json(const kw_registry *registry, const char *path, kw_error *err);
 KW_API kw_status kw_registry_load_json(kw_registry *registry, const char *path, kw_error *err);
+/* kw_registry_load_json() of a file whose name ends in .json, else kw_registry_load(). JSON may also be a list of kernels of CK's dispatcher
+ * ({"instances": [...]}, {"kernels": [...]}; docs/kernels/ck-builder.md). Of such a list kernels that cannot be made here are left out, which
+ * log (may be NULL) is told in one line. */
+KW_API kw_status kw_registry_load_any(kw_registry *registry, const char *path, void (*log)(void *user, const char *line), void *user,
+                                      kw_error *err);
 
 #ifdef __cplusplus
 }

@@ -3,7 +3,9 @@
 #include "space/catalog_json.h"
 
 #include "json/json_read.h"
+#include "space/ck/instances.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { FORMAT = 1 };
@@ -156,10 +158,26 @@ static kw_status read_json_configs(kw_catalog *catalog, const char *name, const 
     return status;
 }
 
-kw_status kw_catalog_json_read(kw_catalog *catalog, const char *name, const char *text, size_t size, kw_error *err) {
+static kw_status read_instances(kw_catalog *catalog, char *remark, const char *name, const json_t *root, kw_error *err) {
+    kw_instance_count count;
+    kw_status status = kw_instances_read(catalog, &count, name, root, err);
+    if (!status && count.refused && remark) {
+        snprintf(remark, KW_CATALOG_REMARK_MAX, "%.80s: %zu of %zu instances cannot be made here and are left out; %.200s", name,
+                 count.refused, count.all, count.first);
+    }
+    return status;
+}
+
+kw_status kw_catalog_json_read(kw_catalog *catalog, char remark[KW_CATALOG_REMARK_MAX], const char *name, const char *text, size_t size,
+                               kw_error *err) {
     json_t *root;
     kw_status status = kw_json_read(&root, name, text, size, err);
-    status = status ? status : read_json_configs(catalog, name, root, err);
+    if (remark) {
+        *remark = 0;
+    }
+    if (!status) {
+        status = kw_instances_are(root) ? read_instances(catalog, remark, name, root, err) : read_json_configs(catalog, name, root, err);
+    }
     json_decref(root);
     return status;
 }

@@ -208,17 +208,14 @@ kw_status kw_registry_save_json(const kw_registry *registry, const char *path, k
     return status;
 }
 
-kw_status kw_registry_load_json(kw_registry *registry, const char *path, kw_error *err) {
-    if (!registry || !path) {
-        return kw_fail(err, KW_ILLEGAL, "kw_registry_load_json: %s is NULL", registry ? "path" : "registry");
-    }
+/* The whole file is checked before anything is added. */
+static kw_status load_json(kw_registry *registry, const char *path, char remark[KW_CATALOG_REMARK_MAX], kw_error *err) {
     kw_arena arena = {0};
     kw_catalog catalog = {0};
     char *data = NULL;
     size_t size = 0;
     kw_status status = kw_file_read(&arena, path, JSON_FILE_LIMIT, &data, &size, err);
-    /* The whole file is checked before anything is added. */
-    status = status ? status : kw_catalog_json_read(&catalog, path, data, size, err);
+    status = status ? status : kw_catalog_json_read(&catalog, remark, path, data, size, err);
     for (size_t i = 0; !status && i < catalog.count; i++) {
         char text[KW_CONFIG_TEXT_MAX];
         kw_config_print(text, sizeof text, &catalog.configs[i]);
@@ -226,5 +223,29 @@ kw_status kw_registry_load_json(kw_registry *registry, const char *path, kw_erro
     }
     kw_catalog_drop(&catalog);
     kw_arena_drop(&arena);
+    return status;
+}
+
+kw_status kw_registry_load_json(kw_registry *registry, const char *path, kw_error *err) {
+    if (!registry || !path) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_load_json: %s is NULL", registry ? "path" : "registry");
+    }
+    return load_json(registry, path, NULL, err);
+}
+
+kw_status kw_registry_load_any(kw_registry *registry, const char *path, void (*log)(void *user, const char *line), void *user,
+                               kw_error *err) {
+    if (!registry || !path) {
+        return kw_fail(err, KW_ILLEGAL, "kw_registry_load_any: %s is NULL", registry ? "path" : "registry");
+    }
+    char remark[KW_CATALOG_REMARK_MAX] = "";
+    size_t length = strlen(path);
+    if (length < 5 || strcmp(path + length - 5, ".json")) {
+        return kw_registry_load(registry, path, err);
+    }
+    kw_status status = load_json(registry, path, remark, err);
+    if (*remark && log) {
+        log(user, remark);
+    }
     return status;
 }

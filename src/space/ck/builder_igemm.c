@@ -111,12 +111,20 @@ static bool is_pipe(const kw_builder_line *in, const char *name) {
     return kw_word_is(kw_config_axis_word(&in->config, "pipe"), name);
 }
 
-static kw_status finish_igemm_config(kw_builder_line *in) {
-    bool two = is_pipe(in, "compv4") || is_pipe(in, "comp_async");
-    kw_status status = two ? kw_builder_set(in, "stages", 2) : KW_OK;
-    return status || in->config.op != KW_CONV_BWD_WEIGHT || !kw_word_is(kw_config_axis_word(&in->config, "streamk"), "off")
-               ? status
-               : kw_builder_set(in, "split_k", 0);
+static void set_axis_value(kw_config *config, const char *name, int32_t value) {
+    int axis = kw_family_axis(config->family, (kw_word){name, strlen(name)});
+    if (axis >= 0) {
+        config->axis[axis] = value;
+    }
+}
+
+void kw_igemm_complete(kw_config *config) {
+    kw_word pipe = kw_config_axis_word(config, "pipe");
+    if (kw_word_is(pipe, "compv4") || kw_word_is(pipe, "comp_async")) {
+        set_axis_value(config, "stages", 2);
+    }
+    bool parts = config->op == KW_CONV_BWD_WEIGHT && kw_word_is(kw_config_axis_word(config, "streamk"), "off");
+    set_axis_value(config, "split_k", parts ? 0 : 1);
 }
 
 /* The depth of the instruction: as deep as a lane's 16 bytes or the vectors of the list, within the tile. */
@@ -390,5 +398,6 @@ kw_status kw_builder_igemm(kw_builder_line *in, int64_t wave, bool *taken) {
     } else {
         status = read_igemm_line(in, wave, taken);
     }
-    return status ? status : finish_igemm_config(in);
+    kw_igemm_complete(&in->config);
+    return status;
 }

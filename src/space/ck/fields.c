@@ -91,6 +91,8 @@ const kw_field kw_fields[] = {
     {"elementwise_op", NULL, NULL, false, "PassThrough", NULL},
     {"num_d_tensors", NULL, NULL, false, "0", NULL},
     {"d_layout", NULL, NULL, false, "r", NULL},
+    /* a pipeline that is another with weights in the order of its registers */
+    {"preshufflev2", NULL, NULL, false, NULL, "preshuffle true beside pipeline basic_v1 or compv4"},
     /* structures */
     {"vector_sizes", NULL, NULL, false, NULL, "vector_size_a, vector_size_b and vector_size_c"},
     {"streamk_config", NULL, NULL, false, NULL, "streamk_enabled, streamk_reduction_strategy and streamk_persistent"},

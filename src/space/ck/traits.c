@@ -16,7 +16,9 @@ static size_t family_count(void) {
 /* --- fixed traits --------------------------------------------------------------------------------------------------------------- */
 
 static kw_status fail_value(const kw_traits *traits, const kw_trait *trait, const kw_field_value *value, const char *known, kw_error *err) {
-    return kw_fail(err, KW_ILLEGAL, "%s: %s: %.60s is no value of it; known: %s", traits->name, trait->name, value->text, known);
+    const char *instead = kw_field_instead(value->text);
+    return instead ? kw_fail(err, KW_ILLEGAL, "%s: %s: %.60s is no value of it; write %s", traits->name, trait->name, value->text, instead)
+                   : kw_fail(err, KW_ILLEGAL, "%s: %s: %.60s is no value of it; known: %s", traits->name, trait->name, value->text, known);
 }
 
 static kw_status set_dtypes(kw_traits *traits, const kw_trait *trait, kw_error *err) {

@@ -4,6 +4,7 @@
 
 #include "base/os/file.h"
 #include "json/json_read.h"
+#include "space/ck/instances.h"
 
 #include <string.h>
 
@@ -86,10 +87,11 @@ static kw_status read_trait(kw_traits *traits, const char *name, const json_t *j
     return status;
 }
 
-/* Members that say nothing of which kernels are meant: what begins with _ is a comment, and how many blocks share a unit was the launch
- * bounds of all kernels of a file. */
+/* Members that say nothing of which kernels are meant: what begins with _ is a comment, how many blocks share a unit was the launch bounds
+ * of all kernels of a file, and a block has as many threads as its waves. */
 static bool says_nothing(const char *section, const char *name) {
-    return name[0] == '_' || (!section && (!strcmp(name, "kernel_set_name") || !strcmp(name, "k_block_per_cu"))) ||
+    return name[0] == '_' ||
+           (!section && (!strcmp(name, "kernel_set_name") || !strcmp(name, "k_block_per_cu") || !strcmp(name, "block_size"))) ||
            (section && !strcmp(section, "occupancy_config") && !strcmp(name, "block_per_cu"));
 }
 
@@ -157,7 +159,8 @@ static bool is_section(const char *name) {
 }
 
 static kw_status read_member(kw_traits *traits, const char *name, const json_t *json, kw_error *err) {
-    name = !strcmp(name, "ndim") ? "ndim_spatial" : !strcmp(name, "gpu_targets") ? "arch" : name;
+    bool is_arch = !strcmp(name, "gpu_targets") || !strcmp(name, "gpu_target");
+    name = !strcmp(name, "ndim") ? "ndim_spatial" : is_arch ? "arch" : name;
     if (is_section(name)) {
         return read_section(traits, name, json, err);
     }
@@ -168,6 +171,13 @@ static kw_status read_member(kw_traits *traits, const char *name, const json_t *
                        traits->name, name);
     }
     return read_trait(traits, name, json, read_member_values, err);
+}
+
+/* What a file that is none of traits may be. */
+static const char *other_list(const json_t *root) {
+    return json_object_get(root, "problems") ? "; it holds problems, which --problems FILE reads"
+           : kw_instances_are(root)          ? "; it holds kernels, which --kernels FILE reads"
+                                             : "";
 }
 
 static kw_status read_root(kw_traits *traits, const json_t *root, kw_error *err) {
@@ -187,7 +197,7 @@ static kw_status read_root(kw_traits *traits, const json_t *root, kw_error *err)
         return kw_fail_memory(err, traits->name);
     }
     if (!tiles && !json_object_get(root, "trait_config")) {
-        status = kw_fail(err, KW_MALFORMED, "%s: has no \"trait_config\"", traits->name);
+        status = kw_fail(err, KW_MALFORMED, "%s: has no \"trait_config\"%s", traits->name, other_list(root));
     }
     json_object_foreach((json_t *)root, key, value) {
         status = status || says_nothing(NULL, key) ? status : read_member(traits, key, value, err);

@@ -2,6 +2,7 @@
  * sets, one a line), files, standard input. */
 #include "base/embedded.h"
 #include "space/problems/grids.h"
+#include "space/problems/literals.h"
 #include "space/problems/problem_sets.h"
 #include "space/problems/problems.h"
 
@@ -199,6 +200,8 @@ kw_status kw_problems_visit(const char *name_or_path, kw_op op, kw_dtype dtype,
     kw_status status = kw_source_text_read(&source, name_or_path, err);
     if (!status && ends_in(name_or_path, ".lua")) {
         status = read_grids(&how, source.name, (kw_word){source.data, source.size}, err);
+    } else if (!status && ends_in(name_or_path, ".py")) {
+        status = kw_python_problems_read(&how, source.name, source.data, source.size, err);
     } else if (!status) {
         status = kw_list_read(&how, source.name, source.data, source.size, err);
     }

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "problem/import/csv.h"
 #include "problem/import/import.h"
+#include "space/problems/literals.h"
 
 #include <string.h>
 
@@ -102,6 +103,9 @@ kw_status kw_list_read(const kw_list_reader *how, const char *source, char *text
     kw_scan scan = {text, text + size};
     kw_word line;
     kw_status status = KW_OK;
+    if (kw_literals_are_json(text, size)) {
+        return kw_json_problems_read(how, source, text, size, err);
+    }
     if (memchr(text, 0, size)) {
         return kw_fail(err, KW_MALFORMED, "%s: holds a zero byte; a problem list is text", source);
     }

@@ -4,7 +4,7 @@
 #include "support/kw_test.h"
 
 static kw_status read_text(kw_catalog *catalog, const char *text, kw_error *err) {
-    return kw_catalog_json_read(catalog, "file.json", text, strlen(text), err);
+    return kw_catalog_json_read(catalog, NULL, "file.json", text, strlen(text), err);
 }
 
 static void what_is_printed_is_read_again(void **state) {
@@ -27,7 +27,7 @@ static void what_is_printed_is_read_again(void **state) {
     assert_int_equal(kw_catalog_json_print(&json, &first, &err), KW_OK);
     assert_non_null(strstr(json.data, "{\"family\": \"fake.tile\", \"op\": \"conv_fwd\", \"dtype\": \"fp32\", \"isa\": \"avx512\", "
                                       "\"math\": \"fma\", \"tile_h\": 1, \"tile_w\": 6, \"order\": \"band\"}"));
-    assert_int_equal(kw_catalog_json_read(&second, "x", json.data, json.size, &err), KW_OK);
+    assert_int_equal(kw_catalog_json_read(&second, NULL, "x", json.data, json.size, &err), KW_OK);
     assert_int_equal(second.count, COUNT);
     for (int i = 0; i < COUNT; i++) {
         char text[KW_CONFIG_TEXT_MAX];
@@ -44,7 +44,7 @@ static void an_empty_registry_is_a_registry(void **state) {
     kw_catalog catalog = {0};
     kw_text json = {0};
     assert_int_equal(kw_catalog_json_print(&json, &catalog, NULL), KW_OK);
-    assert_int_equal(kw_catalog_json_read(&catalog, "x", json.data, json.size, NULL), KW_OK);
+    assert_int_equal(kw_catalog_json_read(&catalog, NULL, "x", json.data, json.size, NULL), KW_OK);
     assert_int_equal(catalog.count, 0);
     kw_text_drop(&json);
     kw_catalog_drop(&catalog);
@@ -112,7 +112,7 @@ static void deep_nesting_is_refused(void **state) {
     memset(text, '[', DEPTH);
     kw_error err = {0};
     kw_catalog catalog = {0};
-    assert_int_equal(kw_catalog_json_read(&catalog, "file.json", text, DEPTH, &err), KW_MALFORMED);
+    assert_int_equal(kw_catalog_json_read(&catalog, NULL, "file.json", text, DEPTH, &err), KW_MALFORMED);
     assert_non_null(strstr(err.text, "depth"));
     free(text);
     kw_catalog_drop(&catalog);
