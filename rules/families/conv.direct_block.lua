@@ -6,14 +6,14 @@ return {
     dtypes = { "bf16", "fp16" },
     defaults = {
         channels = 8, impl = "grouped", tile_h = 4, tile_w = 16, stride = 1, waves_c = 1, waves_q = 4, slices = 1, cols = 64, inst_k = 16,
-        swizzle = "xor", store = "lds", vec = 8,
+        swizzle = "xor", store = "lds", vec = 8, pack = "stage",
     },
     axes = function(arch, op, dtype, words)
         return {
             channels = { 4, 8, 16, 32 },
             impl = words("impl"),
-            tile_h = { 4, 8, 14, 16, 28, 32 },
-            tile_w = { 4, 8, 12, 16, 20, 24, 28, 32, 64 },
+            tile_h = { 4, 7, 8, 10, 14, 16, 28, 32 },
+            tile_w = { 4, 7, 8, 10, 12, 14, 16, 20, 24, 28, 32, 64 },
             stride = { 1, 2 },
             waves_c = { 1, 2, 3, 4, 5, 6, 7, 8, 16 },
             waves_q = { 1, 2, 3, 4, 5, 6, 7, 8, 16 },
@@ -23,6 +23,7 @@ return {
             swizzle = words("swizzle"),
             store = words("store"),
             vec = { 1, 2, 4, 8 },
+            pack = words("pack"),
         }
     end,
     rules = {},

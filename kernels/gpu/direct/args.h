@@ -52,7 +52,12 @@ KW_PARAMS_FIT(kw_direct_block_params);
 #define KW_STEPS_OF(taps) KW_CEIL((taps)*KW_SLAB, KW_INST_K)
 #define KW_STEPS (KW_SIDE == 2 ? KW_STEPS_OF(4) + 2 * KW_STEPS_OF(2) + KW_STEPS_OF(1) : KW_STEPS_OF(KW_TAPS))
 #define KW_GROUPED_OUT_BYTES (KW_STORE == KW_STORE_LDS ? KW_TILE_H * KW_TILE_W * KW_PIXEL_BYTES : 0)
-#define KW_GROUPED_LDS_BYTES (KW_SRC_BYTES + KW_GROUPED_OUT_BYTES)
+/* pack=lds: behind it the block's weights, a row for each channel of the result: taps by the source channels of its group. Rows that follow
+ * each other meet different banks. */
+#define KW_BRINGS (KW_PACK == KW_PACK_LDS)
+#define KW_BROUGHT_ROW (KW_TAPS * KW_CHANNELS + (KW_CHANNELS > 8 ? 8 : 0))
+#define KW_BROUGHT_BYTES (KW_BRINGS ? KW_SRC_CHANNELS * KW_BROUGHT_ROW * KW_BYTES : 0)
+#define KW_GROUPED_LDS_BYTES (KW_SRC_BYTES + KW_GROUPED_OUT_BYTES + KW_BROUGHT_BYTES)
 
 /* impl=dense: result rows (with phases: rows of coords) whose sums are open; instructions of a slice's depth, and of a wave's whole filter;
  * sums of a row, which pass shared memory because waves share them or for wider stores. Source rows and sums have two places each. */

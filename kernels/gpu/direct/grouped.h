@@ -9,7 +9,7 @@
 
 #define KW_COORDS (KW_COORDS_H * KW_COORDS_W)
 #define KW_PHASES (KW_SIDE * KW_SIDE)
-#define KW_REPEAT_M (KW_COORDS / (KW_WAVES_Q * KW_INST_M)) /* instructions of a wave along the coords */
+#define KW_REPEAT_M KW_CEIL(KW_COORDS, KW_WAVES_Q *KW_INST_M) /* instructions of a wave along the coords */
 
 #define KW_SLABS (KW_COLS / KW_SLAB) /* of a wave, one after another */
 #define KW_REPEAT_N (KW_SLAB / KW_INST_N)
@@ -23,6 +23,9 @@ KW_DEVICE int kw_phase_source(int phase, int i) { return KW_REACH - kw_phase_tap
 KW_DEVICE int kw_taps_of(int phase) { return kw_phase_taps(phase / KW_SIDE) * kw_phase_taps(phase % KW_SIDE); }
 KW_DEVICE int kw_steps_of(int phase) { return KW_CEIL(kw_taps_of(phase) * KW_SLAB, KW_INST_K); }
 
+#if KW_BRINGS
+#include "gpu/direct/brought.h"
+#else
 /* --- weights, packed: slab, phase, step, instruction of the slab, lane, words --- */
 
 KW_DEVICE kw_u32 kw_slab_weight(const kw_gpu_args *a, kw_i64 slab, kw_i64 to, int phase, int k) {
@@ -54,6 +57,14 @@ KW_KERNEL(kw_stage0, KW_PACK_THREADS) {
     }
 }
 
+/* Of a lane and a phase. */
+typedef const kw_u32 *kw_slab_weights;
+
+KW_DEVICE void kw_read_weights(kw_frag_b *frag, kw_slab_weights packed, int n, int phase, int step) {
+    kw_read_b(frag, packed + (step * KW_REPEAT_N + n) * (KW_WAVE * KW_B_WORDS));
+}
+#endif
+
 /* --- a slab of a wave --- */
 
 typedef struct kw_sums {
@@ -67,26 +78,37 @@ KW_DEVICE void kw_sums_clear(kw_sums *sums) {
 }
 
 /* The lane's first operand of a step: coords from `coord` on, channels of the slab that begins at channel col of the block. */
+#if KW_BRINGS && KW_HAS_MMA
+KW_DEVICE void kw_read_step(kw_frag_a *frag, const char *lds, int coord, int col, int phase, int step) {
+    int k = step * KW_INST_K + kw_lane() / 16 * 8 % KW_INST_K, tap = kw_min(k / KW_SLAB, kw_taps_of(phase) - 1);
+    int across = kw_phase_taps(phase % KW_SIDE), at = kw_min(coord + kw_lane() % 16, KW_COORDS - 1);
+    int row = at / KW_COORDS_W * KW_STEP + kw_phase_source(phase / KW_SIDE, tap / across);
+    int pixel = row * KW_SRC_W + at % KW_COORDS_W * KW_STEP + kw_phase_source(phase % KW_SIDE, tap % across);
+    kw_matrix_read(frag->w, lds + kw_lds_at(pixel, col + k % KW_SLAB), KW_A_WORDS, 0);
+}
+#else
 KW_DEVICE void kw_read_step(kw_frag_a *frag, const char *lds, int coord, int col, int phase, int step) {
     int k = step * KW_INST_K + kw_frag_group(kw_lane()) * KW_KPL, tap = kw_min(k / KW_SLAB, kw_taps_of(phase) - 1);
     int across = kw_phase_taps(phase % KW_SIDE);
     KW_UNROLL
     for (int i = 0; i < KW_A_ROWS; i++) {
-        int at = coord + kw_frag_row_a(kw_lane(), i);
+        int at = KW_COORDS % (KW_WAVES_Q * KW_INST_M) ? kw_min(coord + kw_frag_row_a(kw_lane(), i), KW_COORDS - 1)
+                                                      : coord + kw_frag_row_a(kw_lane(), i);
         int row = at / KW_COORDS_W * KW_STEP + kw_phase_source(phase / KW_SIDE, tap / across);
         int pixel = row * KW_SRC_W + at % KW_COORDS_W * KW_STEP + kw_phase_source(phase % KW_SIDE, tap % across);
         kw_read_a(frag, i, lds, pixel, col + k % KW_SLAB);
     }
 }
+#endif
 
-/* coord: the wave's first; col: the slab's first channel in the block; packed: the lane's words of the slab's phase. */
-KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int coord, int col, int phase, const kw_u32 *packed) {
+/* coord: the wave's first; col: the slab's first channel in the block; weights: the slab's. */
+KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int coord, int col, int phase, kw_slab_weights weights) {
     KW_UNROLL
     for (int step = 0; step < kw_steps_of(phase); step++) {
         kw_frag_b b[KW_REPEAT_N];
         KW_UNROLL
         for (int n = 0; n < KW_REPEAT_N; n++)
-            kw_read_b(&b[n], packed + (step * KW_REPEAT_N + n) * (KW_WAVE * KW_B_WORDS));
+            kw_read_weights(&b[n], weights, n, phase, step);
         KW_UNROLL
         for (int m = 0; m < KW_REPEAT_M; m++) {
             kw_frag_a a;
@@ -98,6 +120,9 @@ KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int coord, int col, i
     }
 }
 
+/* Sums that a lane stores together: an instruction of NVIDIA's leaves it pairs of channels. */
+#define KW_STORES (KW_BRINGS && KW_HAS_MMA && KW_STORE == KW_STORE_LDS && !KW_EPILOGUE ? 2 : 1)
+
 /* To the result, or to shared memory behind the source. */
 KW_DEVICE void kw_slab_store(const kw_image *v, kw_position at, const kw_sums *sums, char *lds, int coord, int col, int phase) {
     KW_UNROLL
@@ -105,16 +130,17 @@ KW_DEVICE void kw_slab_store(const kw_image *v, kw_position at, const kw_sums *s
         KW_UNROLL
         for (int n = 0; n < KW_REPEAT_N; n++) {
             KW_UNROLL
-            for (int e = 0; e < KW_ACC_N; e++) {
+            for (int e = 0; e < KW_ACC_N; e += KW_STORES) {
                 int i = coord + m * KW_INST_M + kw_acc_row(kw_lane(), e), channel = col + n * KW_INST_N + kw_acc_col(kw_lane(), e);
                 int row = i / KW_COORDS_W * KW_SIDE + phase / KW_SIDE, across = i % KW_COORDS_W * KW_SIDE + phase % KW_SIDE;
+                if (KW_COORDS % (KW_WAVES_Q * KW_INST_M) && i >= KW_COORDS) continue;
 #if KW_STORE == KW_STORE_LDS && KW_EPILOGUE
                 int element;
                 if (kw_result_at(v, at, row, across, channel, &element))
                     kw_finish_run(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), v->args,
                                   kw_image_place(v, element, at.channel + channel), &sums->at[m][n].e[e], 1);
 #elif KW_STORE == KW_STORE_LDS
-                kw_store_result(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), &sums->at[m][n].e[e], 1);
+                kw_store_result(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), &sums->at[m][n].e[e], KW_STORES);
 #else
                 int element;
                 if (kw_result_at(v, at, row, across, channel, &element))
@@ -137,26 +163,43 @@ KW_DEVICE void kw_result_store(const kw_image *v, kw_position at, const char *ld
 }
 #endif
 
+#if KW_BRINGS
+KW_KERNEL(kw_stage0, KW_THREADS) {
+#else
 KW_KERNEL(kw_stage1, KW_THREADS) {
+#endif
     KW_LDS(KW_GROUPED_LDS_BYTES);
+#if !KW_BRINGS
     kw_begin();
+#endif
     kw_position at = kw_position_of(&args, kw_block(), KW_SRC_CHANNELS);
     kw_image image = kw_image_of(&args, at);
     int wave_col = kw_wave() % KW_WAVES_C * KW_COLS, coord = kw_wave() / KW_WAVES_C * (KW_REPEAT_M * KW_INST_M);
+#if KW_BRINGS
+    kw_begin(); /* where the block's tile lies needs nothing of the launch before */
+    kw_tile_load(kw_lds, &args, &image, at);
+#else
     kw_source_load(kw_lds, &image, image.top, at.channel, kw_thread());
+#endif
     kw_barrier();
     for (int slab = 0; slab < KW_SLABS; slab++) {
         int col = wave_col + slab * KW_SLAB;
         if (at.channel + col >= image.result_c) break;
-        const kw_u32 *packed = (const kw_u32 *)args.packed +
-                               ((kw_i64)((at.channel + col) / KW_SLAB) * (KW_STEPS * KW_REPEAT_N * KW_WAVE) + kw_lane()) * KW_B_WORDS;
+#if KW_BRINGS
+        kw_slab_weights weights = kw_lds + KW_BROUGHT_AT + col * (KW_BROUGHT_ROW * KW_BYTES);
+#else
+        kw_slab_weights weights = (const kw_u32 *)args.packed +
+                                  ((kw_i64)((at.channel + col) / KW_SLAB) * (KW_STEPS * KW_REPEAT_N * KW_WAVE) + kw_lane()) * KW_B_WORDS;
+#endif
         KW_UNROLL
         for (int phase = 0; phase < KW_PHASES; phase++) {
             kw_sums sums;
             kw_sums_clear(&sums);
-            kw_slab_run(&sums, kw_lds, coord, col, phase, packed);
+            kw_slab_run(&sums, kw_lds, coord, col, phase, weights);
             kw_slab_store(&image, at, &sums, kw_lds, coord, col, phase);
-            packed += kw_steps_of(phase) * (KW_REPEAT_N * KW_WAVE * KW_B_WORDS);
+#if !KW_BRINGS
+            weights += kw_steps_of(phase) * (KW_REPEAT_N * KW_WAVE * KW_B_WORDS);
+#endif
         }
     }
 #if KW_STORE == KW_STORE_LDS

@@ -80,7 +80,7 @@ static void count_direct_work(const kw_direct_block *b, int64_t blocks, kw_launc
         reads = rows * coords * (double)(b->step * b->reach * b->slices * (b->channels / b->inst_k));
     } else {
         double slabs = (double)b->cols / (double)b->slab;
-        double coords = (double)(b->coords_h * b->coords_w / b->waves_q / KW_INST_M);
+        double coords = (double)kw_ceil_div(b->coords_h * b->coords_w, b->waves_q * KW_INST_M);
         instructions = slabs * coords * (double)b->shares;
         reads = slabs * coords * (double)b->steps;
     }
@@ -132,6 +132,9 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
     *launch = (kw_launch){.stages = 2,
                           .stage = {{kw_ceil_div(packed, KW_PACK_THREADS), true, KW_PACK_THREADS}, {blocks, false, (int32_t)b.threads}}};
     launch->packed_bytes = packed * b.words * (int64_t)sizeof(uint32_t);
+    if (b.brings) {
+        *launch = (kw_launch){.stages = 1, .stage = {{blocks, false, (int32_t)b.threads}}};
+    }
     launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
     *kw_launch_params(launch, kw_direct_block_params) =
         (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .block_cols = cols, .packed = packed};
@@ -156,6 +159,7 @@ const kw_family kw_family_conv_direct_block = {
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = direct_block_axes,
     .axis_count = sizeof direct_block_axes / sizeof *direct_block_axes,
+    .added = "pack=stage",
     .rules = {[KW_VALID] = {kw_direct_block_valid_rules},
               [KW_RUNS] = {kw_direct_block_runs_rules},
               [KW_FITS] = {kw_turned_rules, direct_block_fits_rules}},

@@ -18,7 +18,9 @@
     X(inst_k, NULL, 8, 32, "depth of the matrix instruction, which has 16 pixels and 16 channels (NVIDIA: 8)")                             \
     X(swizzle, "none xor cyclic", 0, 2, "how pieces of a pixel change places in shared memory, so that pixels meet different banks")       \
     X(store, "registers lds", 0, 1, "lds: results pass shared memory and are stored in vectors; registers: each thread stores its own")    \
-    X(vec, NULL, 1, 16, "channels that a thread moves together")
+    X(vec, NULL, 1, 16, "channels that a thread moves together")                                                                           \
+    X(pack, "stage lds", 0, 1,                                                                                                             \
+      "stage: a first stage brings weights into lanes' order; lds: a block brings its own to shared memory as they lie")
 
 /* side: phases of the result along an axis, those of backward data with a stride; coords: pixels of a phase; step, reach: source pixels
  * from coord to coord, and read by the taps of one. */
@@ -26,7 +28,7 @@ typedef struct kw_direct_block {
     kw_op op;
     kw_dtype dtype, output; /* of the operands, of the result */
     int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec;
-    bool dense, through_lds, swizzled;
+    bool dense, through_lds, swizzled, brings;           /* brings: pack=lds */
     int64_t side, step, reach, coords_h, coords_w, open; /* open: dense's rows whose sums are open */
     int64_t source_channels, block_cols;                 /* of a block: channels of the source, of the result */
     int64_t lds_bytes;

@@ -33,6 +33,8 @@ enum { WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, GROUPED_COLS = 64, I
 #define KW_COLS b->cols
 #define KW_INST_K b->inst_k
 #define KW_VEC b->vec
+#define KW_PACK b->brings
+#define KW_PACK_LDS true
 #define KW_WAVE b->lanes
 #define KW_NVIDIA kw_gpu_arch_has(b->arch, KW_GPU_mma)
 #define KW_HAS_MMA kw_gpu_arch_has(b->arch, KW_GPU_mma)
@@ -59,7 +61,7 @@ static void ask_arch(kw_direct_block *b, const kw_target *target) {
         b->slab = KW_SLAB;
         b->steps = KW_STEPS;
         b->shares = KW_STEPS * KW_SLAB / KW_INST_N;
-        b->sums = KW_COORDS_H * KW_COORDS_W / KW_WAVES_Q * KW_SLAB / KW_WAVE;
+        b->sums = KW_CEIL(KW_COORDS_H * KW_COORDS_W, KW_WAVES_Q * KW_INST_M) * KW_INST_M * KW_SLAB / KW_WAVE;
     }
 }
 
@@ -92,7 +94,8 @@ kw_direct_block kw_direct_block_read(const kw_config *config, const kw_target *t
                          .cols = axis[AXIS_cols],
                          .inst_k = axis[AXIS_inst_k],
                          .through_lds = axis[AXIS_store] != 0,
-                         .vec = axis[AXIS_vec]};
+                         .vec = axis[AXIS_vec],
+                         .brings = axis[AXIS_pack] != 0};
     count_direct_block(&b);
     b.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     if (b.arch) {
@@ -122,7 +125,14 @@ static bool weight_form(const kw_rule_case *c) {
 
 static bool grouped_wave(const kw_rule_case *c) {
     const kw_direct_block *b = c->decoded;
-    return b->dense || b->op == KW_CONV_BWD_WEIGHT || (b->slices == 1 && b->cols == GROUPED_COLS);
+    int64_t least = kw_max(b->channels, INST_COLS_MAX); /* whole groups, and whole instructions of any architecture */
+    bool cols = b->cols == GROUPED_COLS || (b->brings && b->cols % least == 0);
+    return b->dense || b->op == KW_CONV_BWD_WEIGHT || (b->slices == 1 && cols);
+}
+
+static bool brought_weights(const kw_rule_case *c) {
+    const kw_direct_block *b = c->decoded;
+    return !b->brings || (!b->dense && b->op != KW_CONV_BWD_WEIGHT);
 }
 
 static bool dense_slices(const kw_rule_case *c) {
@@ -146,7 +156,7 @@ static bool tile_by_waves(const kw_rule_case *c) {
         return b->tile_h * b->tile_w % (b->inst_k * b->waves_q) == 0;
     }
     int64_t coords = b->dense ? b->coords_w : b->coords_h * b->coords_w;
-    return coords >= KW_INST_M * b->waves_q && coords % (KW_INST_M * b->waves_q) == 0;
+    return b->brings || (coords >= KW_INST_M * b->waves_q && coords % (KW_INST_M * b->waves_q) == 0);
 }
 
 static bool direct_vector_width(const kw_rule_case *c) {
@@ -166,14 +176,16 @@ const kw_rule kw_direct_block_valid_rules[] = {
      "conv_bwd_weight is for impl=grouped with cols=16 slices=1 swizzle=none store=registers and an even tile_w, of 32 channels with "
      "waves_c in fours",
      weight_form},
-    {"grouped_wave", "a wave of impl=grouped has slices=1 and cols=64, whole groups side by side", grouped_wave},
+    {"grouped_wave", "a wave of impl=grouped has slices=1 and cols=64, whole groups side by side; with pack=lds cols=16 or 32 too",
+     grouped_wave},
+    {"brought_weights", "pack=lds is for impl=grouped, in conv_fwd and conv_bwd_data", brought_weights},
     {"dense_slices", "the slices of impl=dense have channels=32", dense_slices},
     {"dense_columns", "a wave of impl=dense computes cols=8, 16 or 32 channels", dense_columns},
     {"whole_phases", "conv_bwd_data with stride 2 needs an even tile_h and tile_w: each of the phases has the same pixels of a tile",
      whole_phases},
     {"tile_by_waves",
      "tile_h x tile_w (impl=dense: tile_w alone), in conv_bwd_data a quarter of it (half) with stride 2, must be a multiple of waves_q x "
-     "16 pixels of an instruction; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
+     "16 pixels of an instruction, but with pack=lds; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
      tile_by_waves},
     {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", direct_vector_width},
     {"lds_result", "with impl=grouped store=lds results of 16 bits pass shared memory; store=registers writes any type", lds_result},

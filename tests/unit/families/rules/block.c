@@ -5,7 +5,8 @@
     "ndim=2 dilation=1 filter_d=1 stride_d=1 pad_d=0 tile_h=8 tile_w=8 filter=3 stride=1 pad=1 batch=8 sub_h=2 "                           \
     "sub_w=2 vec_in=2 vec_out=2 order=first"
 #define DIRECT_AXES                                                                                                                        \
-    "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 slices=1 cols=64 inst_k=16 swizzle=xor store=lds vec=8"
+    "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 slices=1 cols=64 inst_k=16 swizzle=xor store=lds vec=8 "      \
+    "pack=stage"
 #define DENSE "impl=dense channels=32 waves_q=1 cols=16"
 #define WEIGHT "cols=16 swizzle=none store=registers"
 
@@ -62,6 +63,10 @@ static const rule_example direct_examples[] = {
     {"tile_by_waves", "conv_bwd_weight bf16", "tile_h=5 " WEIGHT, "gfx942", NULL},
     {"grouped_wave", "conv_fwd bf16", "cols=32", "gfx942", NULL},
     {"grouped_wave", "conv_fwd bf16", "slices=2", "gfx942", NULL},
+    {"", "conv_fwd bf16", "tile_h=7 tile_w=7 waves_q=2 cols=16 pack=lds", "sm_90", NULL},
+    {"grouped_wave", "conv_bwd_data bf16", "channels=32 cols=16 pack=lds", "sm_90", NULL},
+    {"brought_weights", "conv_bwd_weight bf16", "pack=lds " WEIGHT, "sm_90", NULL},
+    {"brought_weights", "conv_fwd bf16", "pack=lds " DENSE, "sm_90", NULL},
     {"dense_slices", "conv_fwd bf16", "impl=dense waves_q=1 cols=16", "gfx942", NULL},
     {"dense_columns", "conv_fwd bf16", "impl=dense waves_q=1 channels=32", "gfx942", NULL},
     {"wave_columns", "conv_fwd bf16", "cols=8 " DENSE, "gfx942", NULL},
