@@ -26,13 +26,23 @@ install(CODE "
         COMMAND_ERROR_IS_FATAL ANY)
 ")
 
+# What the static libraries need besides, for both kinds of package.
+set(KW_STATIC_LIBRARIES xxhash z dl m)
+set(KW_TUNE_STATIC_LIBRARIES lua5.4 jansson sqlite3)
+list(TRANSFORM KW_STATIC_LIBRARIES PREPEND -l OUTPUT_VARIABLE KW_PC_LIBRARIES)
+list(TRANSFORM KW_TUNE_STATIC_LIBRARIES PREPEND -l OUTPUT_VARIABLE KW_PC_TUNE_LIBRARIES)
+list(JOIN KW_PC_LIBRARIES " " KW_PC_LIBRARIES)
+list(JOIN KW_PC_TUNE_LIBRARIES " " KW_PC_TUNE_LIBRARIES)
+list(JOIN KW_STATIC_LIBRARIES " " KW_STATIC_LIBRARIES)
+list(JOIN KW_TUNE_STATIC_LIBRARIES " " KW_TUNE_STATIC_LIBRARIES)
+
 # From <libdir>/pkgconfig back to the prefix, so that an installed tree can be moved.
 file(RELATIVE_PATH KW_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/kernelwright.pc.in ${PROJECT_BINARY_DIR}/kernelwright.pc @ONLY)
 configure_file(cmake/kernelwright_tune.pc.in ${PROJECT_BINARY_DIR}/kernelwright_tune.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/kernelwright.pc ${PROJECT_BINARY_DIR}/kernelwright_tune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
-# The CMake package offers the shared libraries.
+# The CMake package offers shared and static libraries; a portable build has static ones alone.
 if(KW_PORTABLE)
     return()
 endif()

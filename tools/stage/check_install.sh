@@ -49,6 +49,11 @@ for source in examples/six_calls.c "$work/workshop.c"; do
     fi
     run "$program"
 done
+# Whole: whatever a program takes of them, the package names what that needs.
+# shellcheck disable=SC2046
+gcc "$work/workshop.c" -Wl,--whole-archive $(pkg-config --static --cflags --libs kernelwright_tune |
+    sed -E 's/-l(kernelwright\w*)/-l:lib\1.a/g; s/(-l:libkernelwright.a)/\1 -Wl,--no-whole-archive/') -o "$work/whole"
+run "$work/whole"
 # The CMake package.
 mkdir "$work/consumer"
 cat >"$work/consumer/CMakeLists.txt" <<CMAKE
@@ -59,12 +64,19 @@ add_executable(consumer $PWD/examples/six_calls.c)
 target_link_libraries(consumer PRIVATE Kernelwright::kernelwright)
 add_executable(workshop workshop.c)
 target_link_libraries(workshop PRIVATE Kernelwright::kernelwright_tune)
+add_executable(alone workshop.c)
+target_link_libraries(alone PRIVATE Kernelwright::kernelwright_tune_static)
 CMAKE
 cp "$work/workshop.c" "$work/consumer/"
 cmake -S "$work/consumer" -B "$work/consumer/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$work/consumer/build" >/dev/null
 run "$work/consumer/build/consumer"
 run "$work/consumer/build/workshop"
+run "$work/consumer/build/alone"
+if ldd "$work/consumer/build/alone" | grep kernelwright; then
+    echo "Kernelwright::kernelwright_tune_static takes a shared library of ours"
+    exit 1
+fi
 
 # The sources inside another project, whose own settings and targets stay as they are.
 mkdir "$work/parent"
