@@ -84,9 +84,10 @@ static double useful_threads(int64_t threads, const kw_launch *launch) {
     return (double)units / (double)kw_ceil_div(units, kw_min(threads, units));
 }
 
-kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
+kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, double bytes, const kw_target *target,
+                            const kw_launch *launch) {
     const kw_rates rates = kw_rates_whole(&target->rates);
-    int64_t team = kw_team_threads(launch, kw_problem_bytes(problem), target->units);
+    int64_t team = kw_team_threads(launch, (int64_t)bytes, target->units);
     double threads = useful_threads(team, launch);
     kw_estimate e = {.start = START_NS + (team > 1 ? STAGE_NS * launch->stages : 0)};
     if (config->family->builtin) {
@@ -95,10 +96,10 @@ kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, 
         return e;
     }
     core_rate core = core_rate_of(config, &rates);
-    double tensors = (double)kw_problem_bytes(problem), rate = memory_rate(target, &rates, tensors, threads);
+    double rate = memory_rate(target, &rates, bytes, threads);
     e.multiply_adds = launch->multiply_adds / core.multiply_adds / threads;
     e.loads = launch->loads / core.loads / threads;
-    e.tensors = tensors / rate + rows_apart_ns(config, target, launch, rate);
+    e.tensors = bytes / rate + rows_apart_ns(config, target, launch, rate);
     e.rereads = rereads_ns(target, &rates, launch, threads);
     e.copies = fmax(0, launch->copied_bytes - 2 * (double)launch->packed_bytes) / rate;
     double through = e.tensors + e.rereads, longest = fmax(fmax(e.multiply_adds, e.loads), through);
@@ -107,5 +108,6 @@ kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, 
 }
 
 double kw_predict_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
-    return (kw_target_is_gpu(target) ? kw_estimate_gpu : kw_estimate_cpu)(config, problem, target, launch).ns;
+    double bytes = (double)kw_problem_bytes(problem);
+    return (kw_target_is_gpu(target) ? kw_estimate_gpu : kw_estimate_cpu)(config, problem, bytes, target, launch).ns;
 }

@@ -12,9 +12,12 @@ typedef struct kw_estimate {
     double ns;                            /* of all */
 } kw_estimate;
 
-kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch);
+/* bytes: kw_problem_bytes, which who asks about many kernels works out once. */
+kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, double bytes, const kw_target *target,
+                            const kw_launch *launch);
 
 /* Above 0 and finite whatever facts the target lacks. */
-kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch);
+kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, double bytes, const kw_target *target,
+                            const kw_launch *launch);
 
 #endif

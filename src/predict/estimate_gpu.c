@@ -167,8 +167,8 @@ static work work_of_waves(const kw_config *config, const kw_problem *problem, co
 }
 
 /* alone: with whatever share of the multiprocessors has work; else others have the rest. */
-static kw_estimate estimate(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch,
-                            bool alone) {
+static kw_estimate estimate(const kw_config *config, const kw_problem *problem, double bytes, const kw_target *target,
+                            const kw_launch *launch, bool alone) {
     bool tiled = launch->tiles > 0, few = !tiled && few_side(config) >= 0;
     const work w = tiled ? work_of_tiles(config, problem, launch)
                    : few ? work_of_few(config, problem)
@@ -181,7 +181,7 @@ static kw_estimate estimate(const kw_config *config, const kw_problem *problem, 
     kw_estimate e = {
         .multiply_adds = wide * w.products / cycles_a_ns,
         .loads = wide * w.operands / cycles_a_ns,
-        .tensors = ((double)kw_problem_bytes(problem) + 2 * workspace) / bandwidth,
+        .tensors = (bytes + 2 * workspace) / bandwidth,
         .rereads = w.lanes / cycles_a_ns,
         /* Turning is done before and after all else, and is the same for all kernels. */
         .copies = turns * TURN_NS + 2 * (double)launch->turning.copies_bytes / bandwidth,
@@ -193,12 +193,13 @@ static kw_estimate estimate(const kw_config *config, const kw_problem *problem, 
     return e;
 }
 
-kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
-    return estimate(config, problem, target, launch, true);
+kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, double bytes, const kw_target *target,
+                            const kw_launch *launch) {
+    return estimate(config, problem, bytes, target, launch, true);
 }
 
 kw_joined_estimate kw_predict_joined(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
-    kw_estimate e = estimate(config, problem, target, launch, false);
+    kw_estimate e = estimate(config, problem, (double)kw_problem_bytes(problem), target, launch, false);
     double tiles = e.start + e.rereads + fmax(e.multiply_adds, e.loads) + SHOWS * fmin(e.multiply_adds, e.loads);
     return (kw_joined_estimate){
         .ns = e.ns, .tile_ns = tiles * (double)kw_max(1, target->units) / fmax(1, launch->tiles), .start_ns = START_NS};

@@ -7,6 +7,8 @@
 #include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
 
+#include <string.h>
+
 static const char *const names[KW_WANT_COUNT] = {
     [KW_WANT_X] = "x",
     [KW_WANT_FPMATH] = "fpmath",
@@ -67,8 +69,10 @@ kw_want kw_wants_differ(const kw_wants *a, const kw_wants *b) {
     return want;
 }
 
+/* Asked about each config of a catalog: nearly all are zero to the last byte. */
 bool kw_wants_nothing(const kw_wants *wants) {
-    return kw_wants_differ(wants, &(const kw_wants){0}) == KW_WANT_COUNT;
+    static const kw_wants none = {0};
+    return !memcmp(wants, &none, sizeof none) || kw_wants_differ(wants, &none) == KW_WANT_COUNT;
 }
 
 bool kw_problem_is_plain(const kw_problem *problem) {

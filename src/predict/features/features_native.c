@@ -368,7 +368,7 @@ void kw_native_features_fill_tiled(const kw_native_features *own, double *row, c
     const kw_target *t = p->target;
     double units = units_of(l), steps = l->multiply_adds;
     const room r = room_of(w, t, l);
-    const kw_estimate e = (kw_target_is_gpu(t) ? kw_estimate_gpu : kw_estimate_cpu)(w->config, p->problem, t, l);
+    const kw_estimate e = (kw_target_is_gpu(t) ? kw_estimate_gpu : kw_estimate_cpu)(w->config, p->problem, p->bytes, t, l);
     size_t i = own->pair_start;
 #define COLUMN(name, group, unit, formula) row[i++] = formula;
     PAIR_COLUMNS(COLUMN)

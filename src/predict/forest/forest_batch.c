@@ -71,6 +71,9 @@ static void *lay_array(char *base, size_t *used, size_t count, size_t size) {
 static void lay_binder(kw_forest_binning *b, const kw_forest_role *roles, kw_forest_role role, char *base, size_t *used) {
     size_t bins = kw_forest_max_bins(b->forest, roles, role), classes = bins < b->count ? bins : b->count;
     b->asked = lay_array(base, used, b->count, sizeof *b->asked);
+    b->different = lay_array(base, used, b->count, sizeof *b->different);
+    b->lower = lay_array(base, used, b->count, sizeof *b->lower);
+    b->numbers = lay_array(base, used, b->count, sizeof *b->numbers);
     b->bins = lay_array(base, used, b->count, sizeof *b->bins);
     b->classes = lay_array(base, used, bins, sizeof *b->classes);
     b->occupied = lay_array(base, used, bins + 1, sizeof *b->occupied);

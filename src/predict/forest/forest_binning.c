@@ -107,37 +107,79 @@ typedef struct bin_range {
     size_t low, high;
 } bin_range;
 
-/* The bin of a value that is not remembered. Kept out of the loop below, which seldom needs it. */
-static __attribute__((noinline)) uint16_t new_bin(kw_forest_binning *b, const kw_forest_column *column, double value, bin_range *range) {
-    size_t bin = bin_of(b->forest, column, value);
-    b->classes[bin] = 1;
-    range->low = bin < range->low ? bin : range->low;
-    range->high = bin > range->high ? bin : range->high;
-    return (uint16_t)bin;
-}
-
-/* Bins of all values; marks in classes those that occur. Values repeat, as a pair feature knows few of a candidate's axes: a value is
- * looked for in a small table before it is searched for among the thresholds. Values count as equal where their bits are. */
-static bin_range bin_values(kw_forest_binning *b, const kw_forest_column *column, const double *values) {
+/* Numbers the values of a column; returns how many there are. Values repeat, as a pair feature knows few of a candidate's axes, so each is
+ * looked for in a small table. Values count as equal where their bits are. */
+static size_t number_values(kw_forest_binning *b, const double *values) {
     kw_forest_memo *memo = b->memo;
-    bin_range range = {SIZE_MAX, 0};
-    uint16_t *bins = b->bins, bin = 0;
+    uint32_t count = 0, number = 0;
     uint64_t bits, last = 0;
     memset(memo->bits, 0, sizeof memo->bits);
     memo->bits[0] = 1; /* 0 belongs here and 1 does not, so no place holds a value before one is put there */
-    memset(b->classes, 0, bins_in(column) * sizeof *b->classes);
-    for (size_t j = 0, count = b->asked_count; j < count; j++) {
+    for (size_t j = 0; j < b->asked_count; j++) {
         memcpy(&bits, values + b->asked[j], sizeof bits);
         if (bits != last || !j) {
             size_t place = bits * 0x9e3779b97f4a7c15u >> (64 - KW_FOREST_MEMO_BITS);
             if (memo->bits[place] != bits) {
                 memo->bits[place] = bits;
-                memo->bin[place] = new_bin(b, column, values[b->asked[j]], &range);
+                memo->number[place] = count;
+                b->different[count++] = values[b->asked[j]];
             }
             last = bits;
-            bin = memo->bin[place];
+            number = memo->number[place];
         }
-        bins[j] = bin;
+        b->numbers[j] = number;
+    }
+    return count;
+}
+
+/* count_below of each value, all of them step by step: a search waits for its loads, and several together do not. */
+static void search_values(const kw_forest_binning *b, const double *thresholds, size_t count, size_t values) {
+    uint32_t *lower = b->lower;
+    memset(lower, 0, values * sizeof *lower);
+    while (count > 1) {
+        uint32_t half = (uint32_t)(count / 2);
+        for (size_t i = 0; i < values; i++) {
+            lower[i] += half & -(uint32_t)(thresholds[lower[i] + half - 1] < b->different[i]);
+        }
+        count -= half;
+    }
+    for (size_t i = 0; i < values && count; i++) {
+        lower[i] += thresholds[lower[i]] < b->different[i];
+    }
+}
+
+/* Bins of the values that were numbered, as bin_of has them, into lower. */
+static void bin_numbered(kw_forest_binning *b, const kw_forest_column *column, size_t count) {
+    if (column->categorical) {
+        for (size_t i = 0; i < count; i++) {
+            b->lower[i] = (uint32_t)bin_of(b->forest, column, b->different[i]);
+        }
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        b->different[i] = kw_forest_flush(b->different[i]);
+    }
+    search_values(b, b->forest->thresholds + column->threshold, column->regular - 1, count);
+    for (size_t i = 0; i < count; i++) {
+        double value = b->different[i];
+        b->lower[i] = isnan(value) ? column->regular : value == 0 && column->splits_zero ? column->regular + 1 : b->lower[i];
+    }
+}
+
+/* Bins of all values; marks in classes those that occur. */
+static bin_range bin_values(kw_forest_binning *b, const kw_forest_column *column, const double *values) {
+    bin_range range = {SIZE_MAX, 0};
+    size_t count = number_values(b, values);
+    bin_numbered(b, column, count);
+    memset(b->classes, 0, bins_in(column) * sizeof *b->classes);
+    for (size_t i = 0; i < count; i++) {
+        size_t bin = b->lower[i];
+        b->classes[bin] = 1;
+        range.low = bin < range.low ? bin : range.low;
+        range.high = bin > range.high ? bin : range.high;
+    }
+    for (size_t j = 0; j < b->asked_count; j++) {
+        b->bins[j] = (uint16_t)b->lower[b->numbers[j]];
     }
     return range;
 }

@@ -5,12 +5,12 @@
 
 #include "predict/forest/forest_kernel.h"
 
-/* Values that were binned last, found by a hash of their bits. */
+/* Values that were numbered last, found by a hash of their bits. */
 enum { KW_FOREST_MEMO_BITS = 8, KW_FOREST_MEMO = 1 << KW_FOREST_MEMO_BITS };
 
 typedef struct kw_forest_memo {
     uint64_t bits[KW_FOREST_MEMO];
-    uint16_t bin[KW_FOREST_MEMO];
+    uint32_t number[KW_FOREST_MEMO];
 } kw_forest_memo;
 
 typedef struct kw_forest_binning {
@@ -22,6 +22,9 @@ typedef struct kw_forest_binning {
     uint64_t *rows;     /* room for row_base rows and one for each condition on the features that will be bound */
     size_t row_count;   /* rows in use */
     size_t row_base;    /* those of the batch come first and stay */
+    double *different;  /* the values of a column, each about once */
+    uint32_t *lower;    /* one for each of them: thresholds below it, then its bin */
+    uint32_t *numbers;  /* one a candidate that is asked about: which of them it has */
     uint16_t *bins;     /* one a candidate that is asked about */
     uint16_t *classes;  /* for each bin its class: kw_forest_max_bins of them */
     uint16_t *occupied; /* for each class its bin: as many */

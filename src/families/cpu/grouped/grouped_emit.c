@@ -20,11 +20,12 @@ int kw_tap_source(bool scatters, int stride, int taps, int pixel, int tap) {
 
 int kw_grouped_sources(const kw_config *config, const kw_grouped *g, int tile, int taps) {
     int most = 0;
-    for (int pixel = 0; pixel < tile; pixel++) {
-        for (int tap = 0; tap < taps; tap++) {
-            int source = kw_tap_source(kw_grouped_scatters(config, g), g->stride, taps, pixel, tap);
-            most = source > most ? source : most;
+    for (int tap = 0; tap < taps; tap++) {
+        int source = -1; /* the tap's last: they ascend with the pixels */
+        for (int pixel = tile - 1; pixel >= 0 && source < 0; pixel--) {
+            source = kw_tap_source(kw_grouped_scatters(config, g), g->stride, taps, pixel, tap);
         }
+        most = source > most ? source : most;
     }
     return most + 1;
 }

@@ -14,13 +14,14 @@ static int weights_alive(const kw_config *config, const kw_grouped *g) {
     for (int row = 0; row < rows; row++) {
         int alive = 0;
         for (int tap = 0; tap < g->taps_h; tap++) {
-            int first = rows, last = -1;
-            for (int pixel = 0; pixel < g->tile_h; pixel++) {
-                int source = kw_tap_source(scatter, g->stride, g->taps_h, pixel, tap);
-                first = source >= 0 && source < first ? source : first;
-                last = source > last ? source : last;
+            int first = -1, last = -1; /* of the tap's sources, which ascend with the pixels */
+            for (int pixel = 0; pixel < g->tile_h && first < 0; pixel++) {
+                first = kw_tap_source(scatter, g->stride, g->taps_h, pixel, tap);
             }
-            alive += first <= row && row <= last;
+            for (int pixel = g->tile_h - 1; pixel >= 0 && last < 0; pixel--) {
+                last = kw_tap_source(scatter, g->stride, g->taps_h, pixel, tap);
+            }
+            alive += first >= 0 && first <= row && row <= last;
         }
         most = alive > most ? alive : most;
     }
@@ -82,8 +83,11 @@ static bool grouped_tile_in_registers(const kw_rule_case *c) {
     if (pairs_rows) {
         spare = g->taps_h == 2 ? 3 : 4; /* two rows, two pairs; zeros where a row has no partner */
     }
-    int others = kw_grouped_gradient(c->config) ? g->taps_h * g->taps_w : weights_alive(c->config, g);
-    return pixels + others + spare <= kw_config_isa(c->config)->registers;
+    int left = kw_config_isa(c->config)->registers - pixels - spare;
+    if (left < g->taps_w) { /* not even one filter row; what most points of the axes' product fail, so the rest is not counted */
+        return false;
+    }
+    return (kw_grouped_gradient(c->config) ? g->taps_h * g->taps_w : weights_alive(c->config, g)) <= left;
 }
 
 static bool int8_is_fp32(const kw_rule_case *c) {
