@@ -5,6 +5,9 @@ export JOBS
 # What make and cmake ask of the processor beside the compilers is a tenth of theirs; a folder that make began stays with make.
 ! command -v ninja >/dev/null || export CMAKE_GENERATOR="${CMAKE_GENERATOR:-Ninja}"
 
+# ccache takes what a file depends on from the compiler, which tells it anyway, and does not preprocess by itself.
+export CCACHE_DEPEND=1
+
 # configure PRESET [OPTION ...]: through ccache where there is one.
 configure() {
     local preset=$1

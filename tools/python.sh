@@ -20,7 +20,7 @@ stamp=$("$python" --version; cat python/requirements.txt)
 if [ "$(cat "$env/stamp" 2>/dev/null)" != "$stamp" ]; then
     rm -rf "$env"
     "$python" -m venv "$env"
-    "$env/bin/pip" install --quiet --disable-pip-version-check -r python/requirements.txt
+    "$env/bin/pip" install --quiet --no-compile --disable-pip-version-check -r python/requirements.txt
     echo "$stamp" >"$env/stamp"
 fi
 export PATH="$env/bin:$PATH"

@@ -17,7 +17,7 @@ stamp=$("$python" --version; cat python/requirements-torch.txt tools/long/torch_
 if [ "$(cat "$env/stamp" 2>/dev/null)" != "$stamp" ]; then
     rm -rf "$env"
     "$python" -m venv "$env"
-    "$env/bin/pip" install --quiet --disable-pip-version-check --no-deps -r python/requirements-torch.txt
+    "$env/bin/pip" install --quiet --no-compile --disable-pip-version-check --no-deps -r python/requirements-torch.txt
     "$python" tools/long/torch_stubs.py "$("$env/bin/python" -c 'import sysconfig; print(sysconfig.get_paths()["purelib"])')"
     "$env/bin/python" -W ignore -c 'import torch' || die "PyTorch does not load; the line above names the symbol, which tools/long/torch_stubs.py has to make"
     echo "$stamp" >"$env/stamp"
