@@ -162,6 +162,7 @@ struct kw_family {
     bool turns;         /* of a GPU: its text knows channels-last tensors alone, and gets copies of others */
     bool first_text;    /* channels-first problems are served by a text of their own: kw_wants.first */
     bool tiles;         /* of a CPU: has kernels of math=amx */
+    bool narrow_pairs;  /* of a CPU without these: makes pairs of bf16 in vectors of 256 bits as well (isa=avx512vl math=dp) */
     bool short_sums;    /* of a CPU: multiplies int8 by math=fma, where fp32 holds the sums exactly */
     bool filters;       /* of a GPU: it reads and writes filters in any order (kw_problem.filter_order); on a CPU the library copies them */
     bool filter_text;   /* of a GPU: filters in another order than their layout's are turned by a text of their own: kw_wants.filter */

@@ -40,6 +40,7 @@ kw_family(conv.depthwise_planes cpu/depthwise/conv_depthwise_planes.c cpu/planes
 kw_family(conv.depthwise_rows cpu/depthwise/conv_depthwise_rows.c cpu/rows/args.h cpu/rows/rows.c)
 kw_family(conv.depthwise_lines cpu/depthwise/conv_depthwise_lines.c cpu/lines/args.h cpu/lines/lines_copy.h cpu/lines/lines.c)
 kw_family(conv.depthwise_lines_weight cpu/depthwise/conv_depthwise_lines_weight.c cpu/lines/lines_weight.c)
+kw_family(conv.depthwise_pixels_weight cpu/depthwise/conv_depthwise_pixels_weight.c cpu/pixels/args.h cpu/pixels/pixels_weight.c)
 kw_family(conv.merged cpu/grouped/conv_grouped.c)
 kw_family(conv.depthwise_weight cpu/grouped/conv_grouped.c cpu/grouped/grouped_weight.c)
 kw_family(conv.merged_weight cpu/grouped/conv_grouped.c)

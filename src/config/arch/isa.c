@@ -46,11 +46,11 @@ const kw_isa *kw_config_isa(const kw_config *config) {
     return &isas[config->axis[KW_AXIS_ISA]];
 }
 
-/* Families of windows, not of whole products, make pairs by instructions of 512 bits. */
+/* Most families of windows, not of whole products, make pairs by instructions of 512 bits. */
 static bool family_lacks(const kw_config *config) {
     int32_t math = config->axis[KW_AXIS_MATH];
     return (math == KW_MATH_FMA && config->dtype == KW_INT8 && !config->family->short_sums) ||
-           (math == KW_MATH_DP && config->axis[KW_AXIS_ISA] == KW_ISA_AVX512VL && !config->family->tiles);
+           (math == KW_MATH_DP && config->axis[KW_AXIS_ISA] == KW_ISA_AVX512VL && !config->family->tiles && !config->family->narrow_pairs);
 }
 
 const kw_multiply *kw_config_multiply(const kw_config *config) {

@@ -29,7 +29,8 @@ static const rule_examples *const all_examples[] = {&any_groups_rule_examples,
                                                     &depthwise_planes_rule_examples,
                                                     &depthwise_rows_rule_examples,
                                                     &depthwise_lines_rule_examples,
-                                                    &depthwise_lines_weight_rule_examples};
+                                                    &depthwise_lines_weight_rule_examples,
+                                                    &depthwise_pixels_weight_rule_examples};
 enum { FAMILIES = sizeof all_examples / sizeof *all_examples, RULES_MAX = 512 };
 
 /* Rules that an example broke. */

@@ -232,6 +232,20 @@ static const rule_example depthwise_lines_weight_rows[] = {
     {0},
 };
 
+static const rule_example depthwise_pixels_weight_rows[] = {
+    {"", "conv_bwd_weight bf16", "isa=avx512vl math=dp", ARCH, "conv_bwd_weight bf16 nhwgc g11 c11 k11 i5x77 f5x3 s2x2 p1x4"},
+    {"sum_registers", "conv_bwd_weight fp32", "taps_h=5 taps_w=7", NULL, NULL},
+    {"channels_last", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 ngchw g11 c11 k11 i9x9 f3x3 s2x2"},
+    {"one_channel_groups", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k22 i9x9 f3x3 s2x2"},
+    {"flat_images", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 ndhwgc g11 c11 k11 i9x9x9 f1x3x3 s1x2x2"},
+    {"whole_columns", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k11 i9x9 f3x5 s2x2"},
+    {"whole_columns", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k11 i9x9 f2x3 s2x2"},
+    {"undilated", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k11 i9x9 f3x3 s2x2 d1x2"},
+    {"stride", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g11 c11 k11 i9x9 f3x3 s1x2"},
+    {"short_rows", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g999 c999 k999 i9x19 f3x3 s2x2"},
+    {0},
+};
+
 static const rule_example depthwise_small_rows[] = {
     {"", "conv_fwd bf16", "math=dp planes=4", ARCH, "conv_fwd bf16 ngchw g30 c30 k30 i7x7 f3x3 p1x1"},
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g30 c30 k30 i7x7 f3x3 p1x1 epilogue=bias+relu"},
@@ -339,6 +353,8 @@ const rule_examples depthwise_lines_rule_examples = {"conv.depthwise_lines", "is
                                                      depthwise_lines_rows};
 const rule_examples depthwise_lines_weight_rule_examples = {
     "conv.depthwise_lines_weight", "isa=avx512 math=fma tile_h=4 taps_h=3 columns=3 stride=1", depthwise_lines_weight_rows};
+const rule_examples depthwise_pixels_weight_rule_examples = {
+    "conv.depthwise_pixels_weight", "isa=avx512 math=fma taps_h=3 taps_w=3 stride=2", depthwise_pixels_weight_rows};
 const rule_examples depthwise_weight_rule_examples = {
     "conv.depthwise_weight", "isa=avx512 math=fma tile_h=1 tile_w=7 taps_h=3 taps_w=3 stride=1", depthwise_weight_rows};
 const rule_examples merged_weight_rule_examples = {
