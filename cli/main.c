@@ -31,7 +31,8 @@ const cli_verb cli_verbs[] = {
      "the\n"
      "last bit. --op: the direction, where the folder's name does not say it. docs/selection/model-folder.md tells all.",
      OPTIONS(OPT_OUT, OPT_OP, OPT_QUANTITY, OPT_QUIET), 1, 1, verb_adopt},
-    {"build", "", "compile kernels into the cache, or into a folder", "kwright build --set tiny",
+    {"build", "[PROBLEM ...]", "compile kernels into the cache, or into a folder", "kwright build --set tiny",
+     "With problems the kernels that serve any of them, else all.\n"
      "  kwright build --set tiny --arch gfx942 --out objects\n"
      "compiles for an architecture without a device: a code object a kernel, and catalog.txt with config, file and resources of each.",
      OPTIONS(COMMON, SPACE, PROBLEM, OPT_JOBS, OPT_JSON, OPT_OUT), 0, -1, verb_build},

@@ -79,12 +79,12 @@ static const struct {
     {"which kernels",
      {OPT_SET, OPT_CONFIG, OPT_KERNELS, OPT_FILTER, OPT_TRAITS, OPT_ARCH, OPT_RULES, OPT_BUILDER_CONF, OPT_WORKSPACE, OPT_COUNT}},
     {"where", {OPT_DEVICE, OPT_THREADS, OPT_SHARD, OPT_CC, OPT_JOBS, OPT_CACHE_DIR, OPT_WISDOM, OPT_BATCH, OPT_KERNEL_TIMEOUT, OPT_COUNT}},
-    {"how it is measured",
-     {OPT_MODE, OPT_SHORTLIST, OPT_EXHAUSTIVE, OPT_BATCHES, OPT_COLD, OPT_FRESH, OPT_VERIFY_ONLY, OPT_REMEASURE, OPT_BUDGET, OPT_SEED,
-      OPT_COUNT}},
+    {"how it is chosen and measured",
+     {OPT_MODE, OPT_FROZEN, OPT_MODEL, OPT_SHORTLIST, OPT_EXHAUSTIVE, OPT_BATCHES, OPT_COLD, OPT_FRESH, OPT_VERIFY_ONLY, OPT_REMEASURE,
+      OPT_CHECK, OPT_TOGETHER, OPT_BUDGET, OPT_SEED, OPT_COUNT}},
     {"where a model errs: docs/selection/active-data.md",
      {OPT_WHERE, OPT_STORES, OPT_REGRET, OPT_MIN_SHAPES, OPT_LEFT_OUT, OPT_EXPLOIT, OPT_EXPLORE, OPT_HOLDOUT, OPT_NEXT, OPT_COUNT}},
-    {"what is written", {OPT_OUT, OPT_OVERWRITE, OPT_JSON, OPT_LIST, OPT_COUNT_ONLY, OPT_QUIET, OPT_COUNT}},
+    {"what is written", {OPT_OUT, OPT_OVERWRITE, OPT_YES, OPT_JSON, OPT_LIST, OPT_COUNT_ONLY, OPT_QUIET, OPT_COUNT}},
 };
 
 /* What an option means to one verb, where that is not what it means to the others. */
@@ -105,6 +105,21 @@ static const struct {
     {"list", OPT_LIMIT, "at most N kernels"},
     {"predict", OPT_LIMIT, "at most N kernels"},
     {"build", OPT_LIMIT, "at most N kernels"},
+    {"tune", OPT_LIMIT, "at most N problems"},
+    {"run", OPT_LIMIT, "at most N problems"},
+    {"explain", OPT_LIMIT, "at most N problems"},
+    {"select", OPT_LIMIT, "at most N problems"},
+    {"check", OPT_LIMIT, "at most N problems"},
+    {"sweep", OPT_LIMIT, "at most N problems"},
+    {"problems", OPT_LIMIT, "at most N problems"},
+    {"problems", OPT_SEED, "of --sample (0)"},
+    {"db", OPT_LIMIT, "at most N rows"},
+    {"db", OPT_OP, "only rows of this operation"},
+    {"db", OPT_DTYPE, "only rows of this type"},
+    {"db", OPT_CONFIG, "only rows of this kernel"},
+    {"db", OPT_COLD, "import: the rows were measured with cold caches"},
+    {"db", OPT_FRESH, "import: the rows were measured with fresh weights"},
+    {"db", OPT_FORMAT, "export: jsonl, csv or seed-csv; import: ck-json, ck-log or seed-csv"},
 };
 
 const char *cli_meaning(const cli_verb *verb, int option) {

@@ -124,7 +124,7 @@ kw_status kw_cpu_load(void **handle, kw_kernel_stage *stage[KW_STAGE_MAX], const
     }
     if (!stage[0]) {
         kw_cpu_unload(handle);
-        return kw_fail(err, KW_FAILED, "cannot load a kernel: it exports no kw_stage0");
+        return kw_fail(err, KW_FAILED, "cannot load a kernel: it exports no kw_stage0 (void KW_EXPORT kw_stage0)");
     }
     return KW_OK;
 }
