@@ -282,6 +282,33 @@ static void convolutions_of_one_byte_types_hold_their_instructions(void **state)
     }
 }
 
+/* Of the families without pipelines the texts that only channels-first problems have: what no other kernel compiles. */
+static void channels_first_texts_compile(void **state) {
+    (void)state;
+    static const char *const configs[] = {
+        "conv.direct_block conv_fwd bf16 channels=4 impl=grouped tile_h=8 tile_w=8 stride=1 waves_c=1 waves_q=2 slices=1 cols=64 inst_k=16 "
+        "swizzle=xor store=lds vec=4 pack=stage layout=first",
+        "conv.direct_1st_block conv_fwd bf16 tile_h=4 tile_w=32 waves=4 cols=64 inst_k=16 patch=8 vec_in=8 vec=8 span=8 waves_d=1 "
+        "layout=first",
+        "conv.depthwise_block conv_fwd bf16 ndim=2 tile_h=8 tile_w=8 filter=3 stride=1 pad=1 dilation=1 filter_d=1 stride_d=1 pad_d=0 "
+        "batch=8 "
+        "sub_h=2 sub_w=2 vec_in=2 vec_out=2 order=first",
+    };
+    kw_compiler compiler;
+    kw_nvrtc library;
+    nvrtc_need(&compiler);
+    assert_int_equal(kw_nvrtc_open(&library, NULL, NULL), KW_OK);
+    for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
+        kw_config config;
+        kw_text source = {0};
+        kw_error err = {0};
+        if (kw_config_parse(&config, configs[i], &err) || kw_source_make(&source, &config, nvrtc_code("sm_90"), &err)) {
+            fail_msg("%s: %s", configs[i], err.text);
+        }
+        free(nvrtc_ptx(&library, &source, "sm_90a"));
+    }
+}
+
 static void a_plain_kernel_compiles_for_every_architecture(void **state) {
     (void)state;
     kw_compiler compiler;
@@ -315,6 +342,7 @@ int main(void) {
         cmocka_unit_test(bytes_behind_an_epilogue_are_rounded_two_at_a_time),
         cmocka_unit_test(the_plain_convolution_never_spills),
         cmocka_unit_test(convolutions_of_one_byte_types_hold_their_instructions),
+        cmocka_unit_test(channels_first_texts_compile),
         cmocka_unit_test(a_plain_kernel_compiles_for_every_architecture),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
