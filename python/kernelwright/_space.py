@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -290,9 +291,13 @@ class Registry:
         return self
 
     def load(self, path: str) -> Registry:
-        """Add the configs of a catalog, or of a JSON file."""
-        read = lib.kw_registry_load_json if str(path).endswith(".json") else lib.kw_registry_load
-        checked(read, self._c, str(path).encode())
+        """Add the configs of a catalog, of a JSON file, or of a list of CK's dispatcher in JSON; of kernels that cannot be made here a warning tells."""
+        lines: list[str] = []
+        callback = Callback(None)
+        callback.line = lines.append
+        checked(lib.kw_registry_load_any, self._c, str(path).encode(), lib.kwpy_line, callback.handle)
+        for line in lines:
+            warnings.warn(line, stacklevel=2)
         return self
 
     def to_json(self) -> str:

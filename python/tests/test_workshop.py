@@ -101,6 +101,15 @@ def test_configs_are_filtered_and_say_what_they_are():
         kw.configs(set="tiny", arch="gfx94x")
 
 
+def test_lists_of_cks_dispatcher_are_read(cpu, tmp_path):
+    good = {"tile_m": 64, "tile_n": 64, "tile_k": 32, "wave": "1x1x1", "warp": "32x32x8", "vector_sizes": [1, 1, 1], "pipeline": "compv3"}
+    path = tmp_path / "kernels.json"
+    path.write_text(json.dumps({"variant": "forward", "datatype": "bf16", "instances": [good, good | {"tile_m": 97}]}))
+    with pytest.warns(UserWarning, match="1 of 2 instances cannot be made here.*rule tile_by_waves"):
+        listed = kw.Registry(cpu).load(str(path))
+    assert [config.family for config in listed] == ["conv.igemm"]
+
+
 def test_registry_round_trip_by_json(registry, cpu, tmp_path):
     registry.add_space(set="tiny")
     path = str(tmp_path / "r.json")

@@ -267,11 +267,30 @@ static kw_status refuse_member(instance *in, const member *strange) {
                    known ? strange->text : "", known ? "what no kernel beside its other values has" : "not known", hint);
 }
 
+/* The published depthwise lists say three axes beside a layout of two (ngchw); their kernels have two. Beside channels last the axes count:
+ * the builder writes nhwgc for any number of them. */
+static void settle_axes(instance *in) {
+    kw_layout layout = KW_LAYOUT_COUNT;
+    int32_t ndim = 0;
+    for (int i = 0; i < in->count; i++) {
+        if (!strcmp(in->members[i].name, "layout")) {
+            kw_layout_of_word(&layout, &ndim, (kw_word){in->members[i].text, strlen(in->members[i].text)});
+        }
+    }
+    for (int i = 0; layout == KW_CHANNELS_FIRST && i < in->count; i++) {
+        if (!strcmp(in->members[i].name, "ndim_spatial")) {
+            in->members[i].value.number = ndim;
+            snprintf(in->members[i].text, TEXT, "%d", (int)ndim);
+        }
+    }
+}
+
 static kw_status add_instance(kw_catalog *out, kw_instance_count *count, instance *in) {
     const member *strange = NULL;
     if (in->op == KW_OP_COUNT || in->dtype == KW_DTYPE_COUNT) {
         return fail_instance(in, KW_MALFORMED, in->op == KW_OP_COUNT ? "variant" : "datatype", "is not said, beside it or beside the list");
     }
+    settle_axes(in);
     kw_config config = {.family = find_instance_family(in, &strange), .op = in->op, .dtype = in->dtype};
     if (!config.family) {
         return refuse_member(in, strange);
