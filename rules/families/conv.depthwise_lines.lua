@@ -6,6 +6,9 @@ local tested = {
     { 14, 3, 1 }, { 16, 3, 1 },
 }
 
+-- int8 by whole numbers: of filters of any height but one row, whose words would be empty but for a row.
+local tested_bytes = { { 4, 3, 1 }, { 8, 3, 2 }, { 4, 5, 3 } }
+
 local function listed(list, c)
     for _, row in ipairs(list) do
         if row[1] == c.tile_h and row[2] == c.taps_h and row[3] == c.stride then
@@ -18,19 +21,22 @@ end
 return {
     family = "conv.depthwise_lines",
     ops = { "conv_fwd", "conv_bwd_data" },
-    dtypes = { "fp32", "bf16", "fp16" },
+    dtypes = { "fp32", "bf16", "fp16", "int8" },
     axes = function(arch, op, dtype)
         return {
             isa = arch.isa,
             math = arch.math[dtype],
             tile_h = { 2, 4, 6, 8, 12, 14, 16 },
             taps_h = { 1, 2, 3, 4, 5, 6, 7, 8, 9 },
-            stride = { 1, 2 },
+            stride = dtype == "int8" and { 1, 2, 3 } or { 1, 2 },
         }
     end,
     rules = {
         { "a tile of fewer than 4 rows loads each weight too often", function(c)
             return c.tile_h >= 4 or c.taps_h <= c.tile_h or c.stride == 2
+        end },
+        { "of one filter row words of int8 are empty but for a row", function(c)
+            return c.dtype ~= "int8" or c.taps_h > 1
         end },
     },
     sets = {
@@ -41,10 +47,13 @@ return {
         end,
         default = function(c, arch)
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
-                and (c.taps_h == 3 or c.taps_h == 5 or c.taps_h == 7)
+                and (c.taps_h == 3 or c.taps_h == 5 or c.taps_h == 7 or c.dtype == "int8" and c.taps_h ~= 8)
                 and (c.tile_h == 4 or c.tile_h == 8 or c.tile_h == (arch.isa[1] == "avx2" and 12 or 14))
         end,
         tests = function(c, arch)
+            if c.dtype == "int8" then
+                return c.isa == arch.isa[1] and listed(tested_bytes, c) and (c.op == "conv_fwd" or c.taps_h == 3)
+            end
             local best = c.op == "conv_fwd" and c.dtype == "bf16" and c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
             return listed(best and tested or tested_some, c)
         end,

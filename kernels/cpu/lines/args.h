@@ -8,6 +8,8 @@
 typedef struct kw_lines_params {
     kw_i64 spans, vectors; /* of a row of results: parts, and vectors of the whole */
     kw_i64 tiles;          /* of rows */
+    kw_i64 block, blocks;  /* channels of a unit, which are all of a pixel's in weight gradients; parts of a pixel */
+    kw_i64 block_words;    /* of packed weights */
     kw_i64 phases, parts;  /* of weight gradients: places in a period where vectors begin; parts of the pixels */
 } kw_lines_params;
 

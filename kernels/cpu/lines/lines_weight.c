@@ -57,14 +57,14 @@ static void copy_lines(const kw_kernel_args *a, const extent *e, char *lines, kw
     const char *x = a->x + image * a->in[1] * e->from_row, *y = a->y + image * a->out[1] * e->to_row;
     for (int line = 0; line < KW_LINES; line++) {
         kw_i64 at = top + (KW_DP ? line / KW_STRIDE * 2 * KW_STRIDE + line % KW_STRIDE : line);
-        kw_copy_line(KW_STRIDE, lines + line * 4 * KW_LINE_WORDS, kw_row_of(x, at, a->in[1], e->from_row),
-                     KW_DP ? kw_row_of(x, at + KW_STRIDE, a->in[1], e->from_row) : 0, pixel * KW_STRIDE - a->pad[2], pixels + e->reach,
-                     a->in[2], e->channels, image == a->n - 1 && at + KW_DP * KW_STRIDE >= a->in[1] - 1);
+        kw_copy_line(KW_STRIDE, lines + line * 4 * KW_LINE_WORDS, kw_rows_of(x, at, KW_STRIDE, a->in[1], e->from_row), 0,
+                     pixel * KW_STRIDE - a->pad[2], pixels + e->reach, a->in[2], e->channels, e->channels * KW_BYTES,
+                     image == a->n - 1 && at + KW_DP * KW_STRIDE >= a->in[1] - 1);
     }
     for (int line = 0; line < KW_RESULTS; line++) {
         kw_i64 at = row + line * (1 + KW_DP);
-        kw_copy_line(1, lines + (KW_LINES + line) * 4 * KW_LINE_WORDS, kw_row_of(y, at, a->out[1], e->to_row),
-                     KW_DP ? kw_row_of(y, at + 1, a->out[1], e->to_row) : 0, pixel, pixels, a->out[2], e->channels, 0);
+        kw_copy_line(1, lines + (KW_LINES + line) * 4 * KW_LINE_WORDS, kw_rows_of(y, at, 1, a->out[1], e->to_row), 0, pixel, pixels,
+                     a->out[2], e->channels, e->channels * KW_BYTES, 0);
     }
 }
 
@@ -91,7 +91,7 @@ void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     for (kw_i64 tap = 0; tap < columns; tap++)
         offsets[tap] = 4 * (tap * dilation % KW_STRIDE * KW_PLANE_WORDS + tap * dilation / KW_STRIDE * e.channels);
     for (kw_i64 unit = begin; unit < end; unit++) {
-        kw_clear_words(sums, e.phases * sums_bytes / 4);
+        kw_clear_words(sums, 0, e.phases * sums_bytes / 4);
         for (kw_i64 piece = unit * pieces / parts; piece < (unit + 1) * pieces / parts; piece++) {
             kw_i64 span = piece % e.spans, tile = piece / e.spans % e.tiles, image = piece / e.spans / e.tiles;
             kw_i64 vector = span * e.vectors / e.spans, vector_end = (span + 1) * e.vectors / e.spans;

@@ -11,7 +11,7 @@ static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
     {"tile_h", NULL, 1, 16, "rows of results of a tile"},
     {"taps_h", NULL, 1, 9, "filter rows"},
-    {"stride", NULL, 1, 2, "stride of rows and columns"},
+    {"stride", NULL, 1, 3, "stride of rows and columns"},
 };
 
 /* Registers for a word of a line, and for a weight and the compiler's own use. */
@@ -20,25 +20,27 @@ enum { SPARE = 3 };
 /* What a config comes to. */
 typedef struct lines {
     int32_t tile_h, taps_h, stride, lanes;
-    bool dp;
+    int32_t rows;         /* of the image that a line has side by side */
+    bool whole;           /* int8 */
     int32_t lines, words; /* that a tile reads; weights of a filter column */
     kw_line_size size;
     int32_t products; /* of a filter column and a vector of each row */
 } lines;
 
 static bool meets(const lines *l, int32_t line, int32_t row, int32_t *word) {
-    int32_t tap = line * (l->dp ? 2 : 1) - row * l->stride;
-    *word = tap + l->dp;
-    return tap + l->dp >= 0 && tap < l->taps_h;
+    int32_t tap = line * l->rows - row * l->stride;
+    *word = tap + l->rows - 1;
+    return *word >= 0 && tap < l->taps_h;
 }
 
 static lines lines_of(const kw_config *config) {
-    const int32_t *axis = config->axis;
+    const int32_t *axis = config->axis, math = axis[KW_AXIS_MATH];
     lines l = {.tile_h = axis[TILE_H], .taps_h = axis[TAPS_H], .stride = axis[STRIDE], .lanes = kw_config_isa(config)->lanes};
-    l.dp = axis[KW_AXIS_MATH] == KW_MATH_DP;
+    l.whole = config->dtype == KW_INT8;
+    l.rows = math == KW_MATH_FMA ? 1 : l.whole && math == KW_MATH_DP ? 4 : 2;
     int32_t rows = (l.tile_h - 1) * l.stride + l.taps_h, word;
-    l.lines = l.dp ? (rows + 1) / 2 : rows;
-    l.words = l.taps_h + l.dp;
+    l.lines = (rows + l.rows - 1) / l.rows;
+    l.words = l.taps_h + l.rows - 1;
     l.size = kw_line_size_of(l.lines, l.stride, l.lanes);
     for (int32_t line = 0; line < l.lines; line++) {
         for (int32_t row = 0; row < l.tile_h; row++) {
@@ -85,9 +87,60 @@ static bool rows_fill_a_tile(const kw_rule_case *c) {
     return to[1] >= c->config->axis[TILE_H] && to[2] * c->problem->conv.g >= kw_config_isa(c->config)->lanes;
 }
 
+/* What storing a vector takes, as products; copying one of a line of quads. */
+#define STORE_PRODUCTS 2.0
+#define QUAD_COPY_PRODUCTS 6.0
+
+/* A problem in blocks of so many channels. */
+typedef struct cut {
+    int64_t block, blocks, vectors, spans, tiles;
+    double sums, copied, products; /* vectors of sums by rows of a tile, and of lines; both as products, with all that is summed twice */
+} cut;
+
+static cut cut_of(const lines *l, const kw_problem *problem, int64_t block) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t to[3];
+    results_of(problem, to);
+    cut c = {.block = block,
+             .blocks = kw_ceil_div(d->g, block),
+             .vectors = kw_ceil_div(to[2] * block, l->lanes),
+             .tiles = kw_ceil_div(to[1], l->tile_h)};
+    c.spans = kw_ceil_div(c.vectors, kw_line_vectors(l->size, l->stride, l->lanes, d, block));
+    double units = (double)(d->n * c.tiles * c.blocks), columns = (double)d->filter[2];
+    double reach = (double)((d->filter[2] - 1) * d->dilation[2] * block) / l->lanes;
+    c.sums = units * (double)c.vectors;
+    c.copied = units * ((double)c.vectors * l->stride + (double)c.spans * reach) * l->lines;
+    c.products = c.sums * (columns * l->products + STORE_PRODUCTS * l->tile_h) +
+                 (l->rows == 4 ? QUAD_COPY_PRODUCTS : KW_LINE_COPY_PRODUCTS) * c.copied;
+    return c;
+}
+
+/* All channels of a pixel, or of int8 as many whole vectors as take the fewest products: of those that differ little the widest block, which leaves fewer cache
+ * lines in parts. No block where lines are too short. Floats of many channels are read where they lie, by conv.depthwise. */
+#define WIDER_SHARE 1.05
+static bool best_cut(const lines *l, const kw_problem *problem, cut *best) {
+    enum { VECTORS_MOST = 16 };
+    const kw_conv_dims *d = &problem->conv;
+    bool any = kw_line_serves(l->size, l->stride, l->lanes, d, d->g);
+    if (any) {
+        *best = cut_of(l, problem, d->g);
+    }
+    for (int64_t vectors = 1; l->whole && vectors <= VECTORS_MOST && vectors * l->lanes < d->g; vectors++) {
+        if (kw_line_serves(l->size, l->stride, l->lanes, d, vectors * l->lanes)) {
+            cut c = cut_of(l, problem, vectors * l->lanes);
+            if (!any || c.products < WIDER_SHARE * best->products) {
+                *best = c;
+            }
+            any = true;
+        }
+    }
+    return any;
+}
+
 static bool line_holds_the_reach(const kw_rule_case *c) {
     lines l = lines_of(c->config);
-    return kw_line_serves(l.size, l.stride, l.lanes, &c->problem->conv);
+    cut best;
+    return best_cut(&l, c->problem, &best);
 }
 
 static const kw_rule fits_rules[] = {
@@ -101,27 +154,24 @@ static const kw_rule fits_rules[] = {
     {0},
 };
 
-/* What storing a vector takes, as products. */
-#define STORE_PRODUCTS 2.0
-
 static void conv_depthwise_lines_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     lines l = lines_of(config);
-    int64_t to[3], columns = d->filter[2], period = KW_LINES_PERIOD(d->g, l.lanes);
+    cut c = {0};
     (void)target;
-    results_of(problem, to);
-    int64_t vectors = kw_ceil_div(to[2] * d->g, l.lanes), spans = kw_ceil_div(vectors, kw_line_vectors(l.size, l.stride, l.lanes, d));
-    int64_t tiles = kw_ceil_div(to[1], l.tile_h);
-    *launch = (kw_launch){.stages = 2, .stage = {{.units = columns, .packs = true}, {.units = d->n * tiles * spans}}};
-    launch->packed_bytes = columns * l.words * period * 4;
+    best_cut(&l, problem, &c);
+    int64_t columns = d->filter[2], period = KW_LINES_PERIOD(c.block, l.lanes), block_words = (columns * l.words + l.whole) * period;
+    *launch = (kw_launch){
+        .stages = 2, .stage = {{.units = c.blocks * (columns + l.whole), .packs = true}, {.units = d->n * c.tiles * c.blocks * c.spans}}};
+    launch->packed_bytes = c.blocks * block_words * 4;
     launch->thread_bytes = kw_round_up(l.lines * 4 * l.size.words + columns * 8 + KW_EXTRAS * 4 * period, KW_LINE);
-    *kw_launch_params(launch, kw_lines_params) = (kw_lines_params){.spans = spans, .vectors = vectors, .tiles = tiles};
+    *kw_launch_params(launch, kw_lines_params) = (kw_lines_params){
+        .spans = c.spans, .vectors = c.vectors, .tiles = c.tiles, .block = c.block, .blocks = c.blocks, .block_words = block_words};
 
-    double sums = (double)(d->n * tiles * vectors), reach = (double)((columns - 1) * d->dilation[2] * d->g) / l.lanes;
-    double copied = (double)(d->n * tiles) * ((double)vectors * l.stride + (double)spans * reach) * l.lines;
-    launch->multiply_adds = sums * ((double)columns * l.products + STORE_PRODUCTS * l.tile_h) + KW_LINE_COPY_PRODUCTS * copied;
-    /* Words of lines begin anywhere, so that most loads go across cache lines. */
-    launch->loads = sums * (double)columns * 2.0 * (l.lines + l.words) + copied * (l.dp ? 2.0 : 1.0);
+    launch->multiply_adds = c.products;
+    /* Words of lines begin anywhere, so that most loads go across cache lines, unless a block's pixels are whole vectors. */
+    double crossed = c.block % l.lanes == 0 ? 1.0 : 2.0;
+    launch->loads = c.sums * (double)columns * (l.whole ? crossed : 2.0) * (l.lines + l.words) + c.copied * l.rows;
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
 }
 
@@ -144,7 +194,7 @@ static void conv_depthwise_lines_emit(const kw_config *config, kw_text *text) {
         kw_text_addf(text, "    t = KW_WORDS_OF(%d);", line);
         for (int32_t row = 0; row < l.tile_h; row++) {
             if (meets(&l, line, row, &word)) {
-                const char *words = !l.dp ? "t" : word == 0 ? "KW_LATER(t)" : word == l.taps_h ? "KW_EARLIER(t)" : "t";
+                const char *words = l.whole || l.rows == 1 ? "t" : word == 0 ? "KW_LATER(t)" : word == l.taps_h ? "KW_EARLIER(t)" : "t";
                 kw_text_addf(text, " KW_MULTIPLY(a%d, %s, w%d)", row, words, word);
             }
         }
@@ -159,7 +209,8 @@ const kw_family kw_family_conv_depthwise_lines = {
     .kind = KW_KIND_CPU,
     .fuses = true,
     .ops = 1u << KW_CONV_FWD | 1u << KW_CONV_BWD_DATA,
-    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
+    .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8,
+    .quantized = true,
     .axes = axes,
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules, kw_cpu_conv_rules}},

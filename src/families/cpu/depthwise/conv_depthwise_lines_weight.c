@@ -79,7 +79,8 @@ static int64_t sums_bytes(const lines *l, const kw_conv_dims *d) {
 
 static bool line_holds_the_reach(const kw_rule_case *c) {
     lines l = lines_of(c->config);
-    return kw_line_serves(l.size, l.stride, l.lanes, &c->problem->conv) && sums_bytes(&l, &c->problem->conv) <= SUMS_BYTES;
+    return kw_line_serves(l.size, l.stride, l.lanes, &c->problem->conv, c->problem->conv.g) &&
+           sums_bytes(&l, &c->problem->conv) <= SUMS_BYTES;
 }
 
 static bool rows_fill_a_vector(const kw_rule_case *c) {
@@ -108,7 +109,7 @@ static void conv_depthwise_lines_weight_launch(const kw_config *config, const kw
     (void)target;
     kw_problem_output(out, problem);
     int64_t vectors = kw_ceil_div(out[2] * d->g, l.lanes), tiles = kw_ceil_div(out[1], l.tile_h);
-    int64_t spans = kw_ceil_div(vectors, kw_line_vectors(l.size, l.stride, l.lanes, d)), pieces = d->n * tiles * spans;
+    int64_t spans = kw_ceil_div(vectors, kw_line_vectors(l.size, l.stride, l.lanes, d, d->g)), pieces = d->n * tiles * spans;
     double sums = (double)(d->n * tiles * vectors), products = sums * (double)(columns * products_of(&l));
     double worth = products / UNIT_PRODUCTS;
     int64_t parts = kw_max(1, kw_min(pieces, worth < UNITS_MOST ? (int64_t)worth : UNITS_MOST));

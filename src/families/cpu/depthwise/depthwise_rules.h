@@ -26,7 +26,7 @@ static inline bool images_are_flat(const kw_rule_case *c) {
 }
 
 static inline bool results_have_the_type(const kw_rule_case *c) {
-    return !c->problem->epilogue.converts;
+    return !c->problem->epilogue.converts || c->problem->dtype == KW_INT8;
 }
 
 static inline bool steps_are_of_channels(const kw_rule_case *c) {
@@ -44,7 +44,7 @@ static inline bool steps_are_of_channels(const kw_rule_case *c) {
         "flat_images", "images, and filters, must have one plane and no padding beyond it", images_are_flat                                \
     }
 #define KW_CHANNEL_STEPS_RULES                                                                                                             \
-    {"result_type", "the result must have the type of what is read; for others take conv.depthwise", results_have_the_type}, {             \
+    {"result_type", "the result of floats must have the type of what is read; for others take conv.depthwise", results_have_the_type}, {   \
         "channel_steps", "no step of an epilogue has values of pixels or of elements; with such take conv.depthwise",                      \
             steps_are_of_channels                                                                                                          \
     }

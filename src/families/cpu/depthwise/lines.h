@@ -22,16 +22,17 @@ static inline kw_line_size kw_line_size_of(int32_t lines, int32_t stride, int32_
     return (kw_line_size){words, words / stride / lanes * lanes};
 }
 
-/* Vectors of results that a line serves: it begins with a pixel, has the pixels that the filter's columns reach and as much as copies write too much. */
-static inline int64_t kw_line_vectors(kw_line_size size, int32_t stride, int32_t lanes, const kw_conv_dims *d) {
+/* Vectors of results that a line of so many channels serves: it begins with a pixel, has the pixels that the filter's columns reach and as much as copies
+ * write too much. */
+static inline int64_t kw_line_vectors(kw_line_size size, int32_t stride, int32_t lanes, const kw_conv_dims *d, int64_t channels) {
     int64_t reach = ((d->filter[2] - 1) * d->dilation[2] + stride - 1) / stride;
-    return (size.plane - (reach + 3) * d->g - lanes) / lanes;
+    return (size.plane - (reach + 3) * channels - lanes) / lanes;
 }
 
 /* A quarter of a line at least. */
-static inline bool kw_line_serves(kw_line_size size, int32_t stride, int32_t lanes, const kw_conv_dims *d) {
-    return d->g <= size.words && (double)(d->filter[2] - 1) * (double)d->dilation[2] <= size.words &&
-           kw_line_vectors(size, stride, lanes, d) * 4 * lanes >= size.plane;
+static inline bool kw_line_serves(kw_line_size size, int32_t stride, int32_t lanes, const kw_conv_dims *d, int64_t channels) {
+    return channels <= size.words && (double)(d->filter[2] - 1) * (double)d->dilation[2] <= size.words &&
+           kw_line_vectors(size, stride, lanes, d, channels) * 4 * lanes >= size.plane;
 }
 
 /* What the axes taps_h and stride say of a filter. */

@@ -200,6 +200,8 @@ static const rule_example depthwise_planes_rows[] = {
 static const rule_example depthwise_lines_rows[] = {
     {"", "conv_fwd bf16", "math=dp stride=2", ARCH, "conv_fwd bf16 nhwgc g11 c11 k11 i17x77 f3x5 s2x2 p1x2 d1x3 epilogue=scale+bias+gelu"},
     {"", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc g40 c40 k40 i9x9 f3x1"},
+    {"", "conv_fwd int8", "math=dp stride=3", ARCH,
+     "conv_fwd int8 nhwgc g999 c999 k999 i17x77 f3x5 s3x3 x=uint8 out=int8 epilogue=zero_x+scale"},
     {"sum_registers", "conv_fwd fp32", "isa=avx2 tile_h=14", NULL, NULL},
     {"bwd_data_stride", "conv_bwd_data fp32", "stride=2", NULL, NULL},
     {"channels_last", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g11 c11 k11 i9x9 f3x3"},
