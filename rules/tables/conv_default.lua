@@ -36,7 +36,7 @@ local nvidia_few = {
     conv_fwd = { { "32x32x32", "2x2x1", "basic_v1", true }, { "32x16x64", "2x1x2", "basic_v1", true }, { "64x16x32", "4x1x1", "mem" } },
     conv_bwd_data = {
         { "32x32x32", "2x2x1", "basic_v1", true }, { "64x32x32", "2x2x1", "basic_v1", true }, { "32x16x64", "2x1x2", "mem", true },
-        { "128x16x32", "4x1x1", "basic_v1", true }, { "32x32x32", "2x2x1", "mem" },
+        { "128x16x32", "4x1x1", "basic_v1", true }, { "64x64x32", "2x2x1", "basic_v1", true }, { "32x32x32", "2x2x1", "mem" },
     },
     conv_bwd_weight = { { "32x32x32", "2x2x1", "mem", true } },
 }

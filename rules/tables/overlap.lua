@@ -141,6 +141,7 @@ local meeting = {
         { "cooperative", "64x128x64", 8, { 2, 4 } }, { "pingpong", "24x64x64", 16, { 3 } },
     },
     few_columns = { { "pingpong", "64x24x64", 16, { 3 } }, { "pingpong", "64x64x64", 6, { 2 } }, { "cooperative", "128x64x64", 4, { 4 } } },
+    few_weights = { { "pingpong", "64x64x64", 8, { 2, 4 } } }, -- gradients of small 1x1 layers: no launch adds parts
     conv_bwd_weight = {
         { "cooperative", "128x256x64", 4, { 4, 8 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } }, { "cooperative", "128x64x64", 4, { 4, 8 } },
         { "pingpong", "64x64x64", 6, { 4, 8 } }, { "pingpong", "64x128x64", 8, { 4, 8 } },
@@ -292,6 +293,9 @@ local function convolutions(op, first, last, meets, width)
         local last_border = #lists
         if meets and width ~= 4 then
             lists[#lists + 1] = meeting_points(meeting[weight and op or "conv"], "default")
+        end
+        if weight and width ~= 4 and ndim == 2 then
+            lists[#lists + 1] = meeting_points(meeting.few_weights, "default")
         end
         for i, list in ipairs(lists) do
             for _, p in ipairs(list) do
