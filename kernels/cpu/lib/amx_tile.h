@@ -27,11 +27,12 @@ static void kw_tiles_end(void) { KW_AMX_END(); }
 #define KW_AMX_RESULT(pixels, v, t) KW_AMX_STORE(t, job->out + (pixels)*KW_AMX_ROWS * job->out_pixel + (v)*KW_VECTOR, job->out_pixel)
 
 /* The lines of so many pixels' results, which are written when the tile is done, and lie far apart: nothing else brings them near in time. A chunk
- * asks for a few, for what is read must not wait for all. Gives where the next pixel's are. */
+ * asks for a few, for what is read must not wait for all. Results that begin in the midst of a line end in one more, and without that one a store
+ * waits. Gives where the next pixel's are. */
 KW_INLINE const char *kw_amx_expect_results(const kw_tile_job *job, const char *to, kw_i64 pixels) {
     for (; pixels > 0; pixels--, to += job->out_pixel) {
-        for (kw_i64 at = 0; at < KW_BLOCK * KW_OUT_BYTES; at += KW_LINE)
-            __builtin_prefetch(to + at, 1);
+        for (const char *line = to - ((kw_i64)to & (KW_LINE - 1)); line < to + KW_BLOCK * KW_OUT_BYTES; line += KW_LINE)
+            __builtin_prefetch(line, 1);
     }
     return to;
 }

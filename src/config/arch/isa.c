@@ -28,8 +28,8 @@ static const kw_multiply multiplies[] = {
     {KW_MATH_DP, INT8, KW_ISA_AVX512, 4, KW_CPU_VNNI, V4 " -mavx512vnni"},
     {KW_MATH_WIDE, INT8, KW_ISA_AVX2, 2, 0, V3},
     {KW_MATH_WIDE, INT8, KW_ISA_AVX512, 2, 0, V4},
-    {KW_MATH_AMX, BF16, KW_ISA_AVX512, 2, KW_CPU_AMX | KW_CPU_BF16, V4 " -mavx512bf16 -mamx-tile -mamx-bf16"},
-    {KW_MATH_AMX, INT8, KW_ISA_AVX512, 4, KW_CPU_AMX, V4 " -mamx-tile -mamx-int8"},
+    {KW_MATH_AMX, BF16, KW_ISA_AVX512, 2, KW_CPU_AMX | KW_CPU_BF16, V4 " -mavx512bf16 -mamx-tile -mamx-bf16 -mprfchw"},
+    {KW_MATH_AMX, INT8, KW_ISA_AVX512, 4, KW_CPU_AMX, V4 " -mamx-tile -mamx-int8 -mprfchw"},
 };
 
 const kw_cpu_arch *kw_cpu_arch_find(const char *name) {
