@@ -123,6 +123,7 @@ typedef struct kw_launch {
     double lane_copies;   /* accesses by which lanes bring such tiles' operands, 0: bulk copies do; without tiles, which nothing hides */
     bool by_registers;    /* of these: through registers, where products wait for them */
     double loads;         /* vector loads of the inner loops */
+    double later;         /* of multiply-adds and loads, the share that begins when the tensors have come */
     double copied_bytes;  /* moved besides the three tensors: padded copies, and packing as 2 packed_bytes */
     kw_cache_reuse rereads[KW_CACHE_REUSE_MAX];
     int64_t bias_word; /* KW_BIAS_WORD of prelude/bias_gradient.h */

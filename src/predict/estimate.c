@@ -2,7 +2,8 @@
  *
  *   time = max(multiply-adds, loads, tensors and what is read again through caches) + copies + starting
  *
- * The first three overlap in an out-of-order core, though not wholly; copies come before the work that needs them. Packing of weights is
+ * The first three overlap in an out-of-order core, though not wholly, but for what the family says begins later; copies come before the work that
+ * needs them. Packing of weights is
  * left out: weights that stay the same are packed once. Work is divided by the threads that get any, at the pace of the thread with most
  * units. What a core gets done in a nanosecond are the target's rates (problem/target/rates.h), measured or by default. */
 #include "predict/estimate.h"
@@ -102,8 +103,9 @@ kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, 
     e.tensors = bytes / rate + rows_apart_ns(config, target, launch, rate);
     e.rereads = rereads_ns(target, &rates, launch, threads);
     e.copies = fmax(0, launch->copied_bytes - 2 * (double)launch->packed_bytes) / rate;
-    double through = e.tensors + e.rereads, longest = fmax(fmax(e.multiply_adds, e.loads), through);
-    e.ns = e.start + longest + SHOWS * (e.multiply_adds + e.loads + through - longest) + e.copies;
+    double through = e.tensors + e.rereads, work = fmax(e.multiply_adds, e.loads), later = launch->later * work;
+    double longest = fmax(work - later, through);
+    e.ns = e.start + longest + later + SHOWS * (e.multiply_adds + e.loads + through - longest - later) + e.copies;
     return e;
 }
 

@@ -100,6 +100,17 @@ static void enter_group(share *s, kw_i64 group) {
     if (KW_OWN) s->k = kw_min(KW_LANES, a->groups * a->k - group * KW_LANES);
 }
 
+#if KW_COPY
+/* Of the spread side, the blocks that the share's tiles need. */
+static void find_spread(const share *s, copy *spread) {
+    kw_i64 split = s->args->params.split, each = s->b_blocks / split, piece = s->taps * each;
+    kw_i64 first = s->first / piece, last = (s->last - 1) / piece;
+    int one = first / split == last / split;
+    spread->block0 = one ? first % split * each : 0;
+    spread->block1 = one ? (last % split + 1) * each : s->b_blocks;
+}
+#endif
+
 /* Copies the box: of the share's groups, the blocks that its tiles need. */
 static void open_box(share *s, char *memory) {
     find_pixels(s);
@@ -115,6 +126,7 @@ static void open_box(share *s, char *memory) {
     vectors->block0 = block0;
     vectors->block1 = block1;
     spread->block1 = s->b_blocks;
+    if (groups == 1 && a->params.split > 1) find_spread(s, spread);
     x.groups = y.groups = groups;
     x.apart = a->params.x_bytes;
     y.apart = a->params.y_bytes;
@@ -253,11 +265,12 @@ typedef struct place {
 } place;
 
 /* Tiles of such a row. */
-KW_INLINE kw_i64 row_of(const share *s) { return s->args->params.along ? s->v_blocks : s->b_blocks; }
+KW_INLINE kw_i64 row_of(const share *s) { return s->args->params.along ? s->v_blocks : s->b_blocks / s->args->params.split; }
 
 KW_INLINE place place_of(const share *s, kw_i64 tile) {
     kw_i64 each = row_of(s), row = tile / each, in_row = tile - row * each, outer = row / s->taps;
-    place along = {row % s->taps, in_row, outer}, across = {row % s->taps, outer, in_row};
+    kw_i64 split = s->args->params.split, block = outer / split;
+    place along = {row % s->taps, in_row, outer}, across = {row % s->taps, block, (outer - block * split) * each + in_row};
     return s->args->params.along ? along : across;
 }
 
@@ -480,7 +493,7 @@ static kw_i64 take_groups(share *s, kw_i64 tile, kw_i64 end) {
     return s->end;
 }
 
-/* Tiles run over groups, blocks of the vector side, taps, blocks of the broadcast side; where params.along the two sides change places, so
+/* Tiles run over groups, blocks of the vector side, parts of the broadcast side, taps, its blocks; where params.along the two sides change places, so
  * that the rows of dw are written one after the other. */
 static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
     share s = share_of(a);

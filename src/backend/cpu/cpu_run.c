@@ -12,8 +12,12 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* A stage is cut into pieces only where its shares have KW_TEAM_UNITS units. */
 enum { PIECES = 3 };
+
+/* Shares of KW_TEAM_UNITS units are cut into all pieces, of two and three into two. */
+static int pieces_of(int64_t units) {
+    return units >= KW_TEAM_UNITS ? PIECES : units >= 2 ? 2 : 1;
+}
 
 static int64_t unit_of_piece(int64_t units, int piece, int pieces) {
     return piece >= pieces ? units : units - (units >> piece);
@@ -94,7 +98,7 @@ void kw_cpu_run(kw_cpu_work *work, const kw_cpu_threads *on, int threads, bool w
     }
     const kw_cpu_job job = {.threads = threads,
                             .stages = work->stages,
-                            .pieces = threads > 1 && widest / threads >= KW_TEAM_UNITS ? PIECES : 1,
+                            .pieces = threads > 1 ? pieces_of(widest / threads) : 1,
                             .wake = wake,
                             .task = do_piece,
                             .user = work};

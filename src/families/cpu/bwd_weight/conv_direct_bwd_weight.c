@@ -281,6 +281,16 @@ static bool writes_most(const kw_bwd_weight *how, const shape *s, const kw_probl
     return how->lanes_c && !how->own && !how->amx && boxes == 1 && few && large && within(s, &s->dims, s->out, target->l2 / 2);
 }
 
+/* Into how many parts the spread side's blocks are cut, so that a slab copies few of them: evenly, and no finer than twice what slabs want. */
+static int64_t split_of(const kw_bwd_weight *how, const shape *s, int64_t slabs) {
+    int64_t v_blocks = how->lanes_c ? s->x_blocks : s->y_blocks, blocks = how->lanes_c ? s->y_blocks : s->x_blocks;
+    int64_t wanted = kw_min(kw_ceil_div(slabs, s->groups * v_blocks), blocks), split = wanted;
+    while (blocks % split) {
+        split++;
+    }
+    return how->copy == KW_COPY_NONE || how->own || split > 2 * wanted ? 1 : split;
+}
+
 /* Shares of the boxes: their sums, as fp32, take at most a quarter of what is copied. They depend on the problem alone, and so do the
  * bits of results. */
 static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums) {
@@ -322,6 +332,7 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     /* Each thread copies what its tiles read, so it has them in one go: no more slabs than threads. */
     int64_t slabs = how->copy == KW_COPY_NONE ? tiles : kw_min(tiles, kw_ceil_div(target->units, parts));
     params->along = writes_most(how, &s, problem, boxes, target);
+    params->split = (short)(params->along ? 1 : split_of(how, &s, slabs));
     params->parts = (int)parts;
     params->slabs = how->copy == KW_COPY_NONE ? 0 : (int)slabs;
     launch->stage[0] = (kw_stage){.units = parts * slabs};

@@ -199,14 +199,16 @@ static int64_t cells_of(const cut *c, const kw_problem *problem, int64_t shares)
            kw_ceil_div(c->width.pixels, c->cols);
 }
 
-/* The rows of a block with which each thread has KW_TEAM_UNITS of them, of which others can take some over; those that there are where blocks
- * were so low that much of their copies would be what their neighbours copy too. */
+/* The rows of a block with which each thread has KW_TEAM_UNITS of them, of which others can take some over; no fewer than leave most of a
+ * copy to its own block, where there is one. */
 static int64_t rows_of_a_team(const cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target,
                               const cut_facts *facts) {
     enum { SPAN = 3 };
-    int64_t cells = cells_of(c, problem, facts->shares) * facts->blocks, least = SPAN * (c->height.reach / c->height.step) + 1;
-    int64_t bands = kw_ceil_div(KW_TEAM_UNITS * target->units, cells), rows = kw_round_up(c->height.pixels / bands, tile->rows);
-    return target->units == 1 || c->flow || rows < kw_max(least, tile->rows) ? c->rows : kw_min(c->rows, rows);
+    int64_t cells = cells_of(c, problem, facts->shares) * facts->blocks;
+    int64_t least = c->in_place ? 1 : SPAN * (c->height.reach / c->height.step) + 1,
+            bands = kw_ceil_div(KW_TEAM_UNITS * target->units, cells);
+    int64_t rows = kw_round_up(kw_max(kw_max(c->height.pixels / bands, least), 1), tile->rows);
+    return target->units == 1 || c->flow ? c->rows : kw_min(c->rows, rows);
 }
 
 /* As many rows as fit half of the second-level cache, and fewer where threads had no block. */

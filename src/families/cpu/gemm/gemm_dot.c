@@ -77,6 +77,7 @@ static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, 
     launch->multiply_adds = tiles * (double)(rows * columns) * ((double)steps + lanes);
     launch->multiply_adds += tiles * (double)(rows + columns) * (double)steps * extra_products(config);
     launch->loads = tiles * ((double)(rows + columns) * (double)steps + (double)(rows * columns));
+    launch->later = (double)(down - 1) / (double)down; /* the first tile of a few columns brings them */
     launch->rereads[0] = (kw_cache_reuse){
         .bytes = (double)(d->batch * (across - 1)) * (double)(d->m * d->k * size),
         .between = (d->m + columns) * d->k * size,
