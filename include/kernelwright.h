@@ -427,10 +427,11 @@ KW_API kw_status kw_cache_clear(kw_context *context, int64_t *removed, kw_error 
 /* A registry belongs to one thread at a time while it is changed; once it no longer changes, many may use it. */
 typedef struct kw_registry kw_registry;
 
-/* Empty. Every context also has a default registry: set "default" for its architecture plus the reference kernels. */
+/* Empty. Every context also has a default registry: set "default" for its architecture plus the reference kernels; and where families make kernels
+ * to a problem's measure (docs/kernels/gpu-tailored.md), these, as problems are met. They are not counted here. */
 KW_API kw_status kw_registry_create(kw_registry **registry, kw_context *context, kw_error *err);
 KW_API void kw_registry_destroy(kw_registry **registry);
-/* Adds the kernels of the default registry. */
+/* Adds the kernels of the default registry, those included that are made for a problem. */
 KW_API kw_status kw_registry_add_default(kw_registry *registry, kw_error *err);
 /* Adds one config by its text, e.g. "gemm.tiled gemm fp32 isa=avx512 tile_m=8 ...". A config that is there already is no error. */
 KW_API kw_status kw_registry_add(kw_registry *registry, const char *config, kw_error *err);
@@ -443,7 +444,7 @@ KW_API const char *kw_registry_arch(const kw_registry *registry);
 KW_API size_t kw_registry_count(const kw_registry *registry);
 /* The canonical text of config number index (in order of addition). NULL beyond the count. */
 KW_API const char *kw_registry_config(const kw_registry *registry, size_t index);
-/* Keeps the configs for which keep, which is asked about each once and in their order, returns true. */
+/* Keeps the configs for which keep, which is asked about each once and in their order, returns true. From now on no others are made for a problem. */
 KW_API kw_status kw_registry_keep(kw_registry *registry, bool (*keep)(void *user, const char *config), void *user, kw_error *err);
 /* KW_OK when config number index serves the problem; else KW_NO_KERNEL and the rule that refuses it. */
 KW_API kw_status kw_registry_fits(const kw_registry *registry, size_t index, const kw_problem *problem, kw_error *err);
@@ -633,7 +634,8 @@ typedef enum kw_explanation_kind {
     KW_EXPLAIN_THREADS,    /* on how many threads it runs: because that was the best measured, or the work is too small for all */
     KW_EXPLAIN_NOISE,      /* that the machine was busy while kernels were measured, and what becomes of it */
     KW_EXPLAIN_PASSES,     /* what of the problem is not done in the kernel's own stages, but by reading a tensor once more */
-    KW_EXPLAIN_JOINED /* of what kw_plans_join was last asked: with how many others it is one launch, and by which kernel; or why it is not */
+    KW_EXPLAIN_JOINED, /* of what kw_plans_join was last asked: with how many others it is one launch, and by which kernel; or why it is not */
+    KW_EXPLAIN_TAILORED /* the kernel was made to the problem's measure: no set lists it */
 } kw_explanation_kind;
 
 typedef struct kw_explanation {

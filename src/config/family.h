@@ -143,6 +143,9 @@ typedef struct kw_resource_estimate {
     double shared_bytes;    /* of a block */
 } kw_resource_estimate;
 
+/* Kernels of a family that are made to one problem's measure, at most. */
+enum { KW_TAILORED_MAX = 16 };
+
 /* Stage functions that are compiled into the library, for families that need no compiler. */
 typedef struct kw_builtin {
     kw_kernel_stage *stage[KW_STAGE_MAX];
@@ -186,6 +189,10 @@ struct kw_family {
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* For blocks of so many threads. NULL: nothing is known of the family's kernels. */
     kw_resource_estimate (*estimate_resources)(const kw_config *config, const kw_target *target, double threads);
+    /* Kernels made to this very problem's measure on this target, which no list has because lists of all would be too long; how many. Rules ask
+     * whether they serve it, the estimate says which are worth while (dispatch/tailored/tailored.h). The same for the same problem and target. NULL: lists
+     * have all. */
+    size_t (*tailor)(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]);
     /* Share of the sum of the products' magnitudes by which a kernel's sums may be off beyond fp32's rounding. NULL: none. */
     double (*sum_error)(const kw_config *config);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */

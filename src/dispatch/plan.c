@@ -60,6 +60,13 @@ static void explain_threads(kw_explanation_list *explanation, const kw_choice *c
     }
 }
 
+static void explain_tailored(kw_explanation_list *explanation, const kw_choice *choice, const kw_request *request) {
+    kw_config plain = kw_config_plain(&choice->loaded->config);
+    if (!kw_catalog_has(&request->registry->catalog, &plain) && plain.family->tailor) {
+        kw_explain(explanation, KW_EXPLAIN_TAILORED, "%s", "made to the problem's measure: no set lists this kernel");
+    }
+}
+
 static void explain_bias(kw_explanation_list *explanation, const kw_request *request) {
     if (kw_epilogue_bias_gradient(&request->problem.epilogue)) {
         kw_explain(explanation, KW_EXPLAIN_PASSES, "%s",
@@ -101,6 +108,7 @@ static kw_status make_plan_impl(kw_plan_impl **impl, const kw_plan_key *key, kw_
     made->records = choice->records;
     made->record_count = choice->record_count;
     explain_threads(&choice->explanation, choice, request);
+    explain_tailored(&choice->explanation, choice, request);
     explain_bias(&choice->explanation, request);
     explain_filter(&choice->explanation, choice, request);
     explain_x_sums(&choice->explanation, choice);

@@ -105,6 +105,7 @@ kw_status kw_registry_add_default(kw_registry *registry, kw_error *err) {
     }
     status = kw_registry_default(&defaults, registry->context, err);
     status = status ? status : add_catalog(registry, &defaults->catalog, err);
+    registry->tailors |= !status;
     renew_registry(registry);
     return status;
 }
@@ -197,6 +198,7 @@ kw_status kw_registry_keep(kw_registry *registry, bool (*keep)(void *user, const
         }
         kw_catalog_drop(&registry->catalog);
         registry->catalog = kept;
+        registry->tailors = false;
         renew_registry(registry);
     }
     free(good);
@@ -289,6 +291,7 @@ kw_status kw_registry_default(const kw_registry **registry, kw_context *context,
         status = made ? KW_OK : kw_fail_memory(err, "the default registry");
         if (made) {
             made->context = context;
+            made->tailors = true;
         }
         status = status ? status : add_embedded(made, err);
         status = status ? status : add_references(made, err);

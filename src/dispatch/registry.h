@@ -12,6 +12,7 @@ struct kw_registry {
     kw_arena arena;     /* of the texts; they live as long as the registry, also those that kw_registry_keep left out */
     const char **texts; /* of catalog.configs */
     size_t text_capacity;
+    bool tailors;    /* kernels made for a problem join it (tailored/tailored.h) */
     uint64_t serial; /* another after each change: the key of what was chosen from it. 0: the default registry */
     kw_bench *bench; /* of kw_measure, guarded by the context's measuring lock; NULL: none is kept */
     kw_problem bench_problem;

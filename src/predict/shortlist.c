@@ -14,6 +14,7 @@ static int compare_expected(const void *a, const void *b) {
     const kw_candidate *left = a, *right = b;
     int order = kw_order_real(left->expected_ns, right->expected_ns);
     order = order ? order : kw_order_real(left->estimate_ns, right->estimate_ns);
+    order = order ? order : left->tailored - right->tailored;
     return order ? order : left->config < right->config ? -1 : left->config > right->config;
 }
 

@@ -12,6 +12,7 @@ typedef struct kw_candidate {
     double estimate_ns;      /* kw_predict_ns */
     const kw_launch *launch; /* on the problem; NULL where nobody will run it */
     int64_t workspace;       /* bytes */
+    bool tailored;           /* made for the problem: no list has it */
 } kw_candidate;
 
 /* Least expected time first; equal ones by estimate, then by place of their configs in memory, which is the order of their list. */

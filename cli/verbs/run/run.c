@@ -202,9 +202,9 @@ static bool add_explanation(void *user, const kw_explanation *explanation) {
         [KW_EXPLAIN_REFERENCE] = "reference", [KW_EXPLAIN_NEXT] = "next",         [KW_EXPLAIN_FAILED] = "failed",
         [KW_EXPLAIN_UNSAVED] = "unsaved",     [KW_EXPLAIN_MODEL] = "model",       [KW_EXPLAIN_REJECTED] = "rejected",
         [KW_EXPLAIN_THREADS] = "threads",     [KW_EXPLAIN_NOISE] = "noise",       [KW_EXPLAIN_PASSES] = "passes",
-        [KW_EXPLAIN_JOINED] = "joined",
+        [KW_EXPLAIN_JOINED] = "joined",       [KW_EXPLAIN_TAILORED] = "tailored",
     };
-    _Static_assert(sizeof kinds / sizeof *kinds == KW_EXPLAIN_JOINED + 1, "each kind has a word");
+    _Static_assert(sizeof kinds / sizeof *kinds == KW_EXPLAIN_TAILORED + 1, "each kind has a word");
     cli_json *json = user;
     cli_json_object(json, NULL);
     cli_json_text(json, "kind", kinds[explanation->kind]);

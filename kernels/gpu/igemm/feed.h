@@ -8,7 +8,7 @@
  *   bwd_weight   64 pixels of y, k contiguous: (k, pixel, -)      64 pixels of x under the tile's tap       (channel, tap, k)
  *
  * So a depth's last step of each tap may have fewer channels, which come as zeros, and forward and bwd_data have that many more steps. A
- * tile of bwd_weight has pieces of 64 columns, each 64 channels of one tap, tap after tap. gpu/igemm/backward.h says which rows, columns and
+ * tile of bwd_weight has pieces of 64 columns, each 64 channels of one tap, tap after tap (KW_ONE_TAP: channels). gpu/igemm/backward.h says which rows, columns and
  * positions bwd_data has. Groups are products of their own (kw_work.batch), of whole blocks of 64 channels where there are several; axes that
  * a problem has not are absent.
  *
@@ -30,6 +30,8 @@
 /* Channels of a pixel that lie together in shared memory; and of bwd_weight the tile's side that has pieces of so many. */
 #define KW_SLAB_CHANNELS (KW_SLAB_ROW_BYTES / KW_BYTES)
 #define KW_IMAGE_SIDE (KW_PICKS ? KW_TILE_M : KW_TILE_N)
+/* Of bwd_weight, tiles whose columns are no whole pieces have one tap: columns are channels, and a piece begins at any of them. */
+#define KW_ONE_TAP (KW_WEIGHT && !KW_PICKS && KW_TILE_N % KW_SLAB_CHANNELS != 0)
 
 typedef struct kw_feed {
     int row, col, tap, block; /* the tile's; the step's tap (KW_SPOTS: position) and block of channels */
@@ -41,8 +43,8 @@ typedef struct kw_feed {
 #endif
 #if KW_WEIGHT
     int at[3], step[3], images; /* its place along the axes; how far a step goes along them, and in images */
-    kw_u32
-        piece[KW_IMAGE_SIDE / KW_SLAB_CHANNELS]; /* its block of channels, and in 16 bits the offset of its tap, KW_OFFSET_BITS an axis */
+    /* Its block of channels, and in 16 bits the offset of its tap, KW_OFFSET_BITS an axis. */
+    kw_u32 piece[KW_CEIL(KW_IMAGE_SIDE, KW_SLAB_CHANNELS)];
 #endif
 } kw_feed;
 
@@ -191,7 +193,7 @@ KW_DEVICE void kw_feed_start(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
     }
     f->images = number;
     KW_UNROLL
-    for (int i = 0; i < KW_IMAGE_SIDE / KW_SLAB_CHANNELS; i++) {
+    for (int i = 0; i < KW_IMAGE_SIDE / KW_SLAB_CHANNELS && !KW_ONE_TAP; i++) {
         int tap, block = kw_feed_piece(a, work, i * KW_SLAB_CHANNELS, &tap), offsets = 0;
         f->tap = kw_min(tap, taps - 1);
         kw_feed_tap(f, a);
@@ -258,12 +260,12 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
         kw_tensor_load3(to + i * 128, &a->map[KW_A], bar, k + f->row + i, f->number, 0);
 #endif
     KW_UNROLL
-    for (int i = 0; i < KW_IMAGE_SIDE / KW_SLAB_CHANNELS; i++) {
+    for (int i = 0; i < KW_CEIL(KW_IMAGE_SIDE, KW_SLAB_CHANNELS); i++) {
+        int channel = KW_ONE_TAP ? f->col + i * KW_SLAB_CHANNELS : (int)(f->piece[i] >> 16) * KW_SLAB_CHANNELS;
         KW_UNROLL
         for (int axis = KW_FIRST_AXIS; axis < 3; axis++)
-            f->offset[axis] = f->piece[i] >> (2 - axis) * KW_OFFSET_BITS & (1 << KW_OFFSET_BITS) - 1;
-        kw_feed_image(f, kw_feed_rows(a), &a->map[image], other + i * KW_TILE_K * 128, bar,
-                      c + (int)(f->piece[i] >> 16) * KW_SLAB_CHANNELS);
+            f->offset[axis] = KW_ONE_TAP ? 0 : f->piece[i] >> (2 - axis) * KW_OFFSET_BITS & (1 << KW_OFFSET_BITS) - 1;
+        kw_feed_image(f, kw_feed_rows(a), &a->map[image], other + i * KW_TILE_K * 128, bar, c + channel);
     }
     kw_feed_step(f, a);
 #else
@@ -293,7 +295,9 @@ KW_DEVICE void kw_feed_bring(kw_feed *f, const kw_gpu_args *a, const kw_work *wo
 /* What lies behind a group's last channel is another group's. */
 KW_DEVICE void kw_result_put(const kw_gpu_args *a, const kw_work *work, const char *piece, int row, int col) {
     int channels = KW_DATA ? kw_feed_c(a) : kw_feed_k(a), first = work->batch * channels;
-#if KW_WEIGHT
+#if KW_ONE_TAP
+    if (work->row + row < channels) kw_tensor_store3(&a->map[2], piece, work->col + col, 0, first + work->row + row);
+#elif KW_WEIGHT
     int tap, block = kw_feed_piece(a, work, col, &tap);
     if (work->row + row < channels) kw_tensor_store3(&a->map[2], piece, block * KW_SLAB_ELEMENTS, tap, first + work->row + row);
 #else
@@ -327,7 +331,10 @@ KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int ro
 }
 
 KW_DEVICE kw_i64 kw_result_col(const kw_gpu_args *a, const kw_work *work, int col, int *cols) {
-#if KW_WEIGHT
+#if KW_ONE_TAP
+    *cols = kw_feed_c(a) - work->col - col;
+    return work->col + col;
+#elif KW_WEIGHT
     int tap, first = kw_feed_piece(a, work, col, &tap) * KW_SLAB_ELEMENTS;
     *cols = tap < kw_feed_taps(a) ? kw_feed_c(a) - first : 0;
     return tap * a->c + first;

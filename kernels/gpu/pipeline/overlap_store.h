@@ -191,7 +191,7 @@ KW_DEVICE void kw_piece_store(const kw_gpu_args *a, const kw_work *work, const c
         for (int col = kw_lane(); col < KW_PIECE; col += KW_WAVE) {
             kw_u32 element;
             kw_load_run(&element, piece + kw_piece_at(row, col / 8) + col % 8 * 2, 2);
-            if (ok && col < cols) kw_store_run(to + col * 2, &element, 2);
+            if (ok && col < kw_min(cols, KW_TILE_N - first_col)) kw_store_run(to + col * 2, &element, 2);
         }
     }
 }

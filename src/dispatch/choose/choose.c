@@ -4,6 +4,7 @@
 
 #include "dispatch/choose/autotune.h"
 #include "dispatch/choose/candidates.h"
+#include "dispatch/tailored/tailored.h"
 #include "dispatch/choose/wisdom_answer.h"
 
 #include <inttypes.h>
@@ -154,7 +155,7 @@ static bool considered_all(const kw_request *request, const kw_candidates *candi
         return true;
     }
     const kw_registry *defaults;
-    if (kw_registry_default(&defaults, request->context, NULL)) {
+    if (kw_registry_default(&defaults, request->context, NULL) || (!request->registry->tailors && kw_tailored_any(request))) {
         return false;
     }
     for (size_t i = 0; i < defaults->catalog.count; i++) {

@@ -350,6 +350,12 @@ static void note_unknown(const source *s, const kw_selector_query *q, const doub
     }
 }
 
+/* Then its times are those of the kernels that it is asked about together, and not to be compared with others. */
+static bool knows_an_order(const source *s) {
+    kw_model_quantity quantity = kw_model_describe(s->model)->quantity;
+    return quantity == KW_PREDICTS_RELATIVE || quantity == KW_PREDICTS_RANK;
+}
+
 static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *q, double ns[], kw_selector_prediction *prediction) {
     ranked *r = NULL;
     kw_error why = {0};
@@ -361,10 +367,16 @@ static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *
     if (!s) {
         return false;
     }
-    kw_status status = find_ranked(&r, selector, q, s, &why);
+    if (q->passing && knows_an_order(s)) {
+        return false;
+    }
+    kw_status status = q->passing ? make_ranked(&r, q, s, &why) : find_ranked(&r, selector, q, s, &why);
     if (!status) {
         kw_ranking_score(r->ranking, q->problem, selector->target, q->launches, q->estimates, ns);
         status = any_finite(ns, q->count) ? KW_OK : kw_fail(&why, KW_FAILED, "it has no finite time for any kernel that fits");
+    }
+    if (q->passing && r) {
+        drop_ranked(r);
     }
     if (status) {
         kw_log_line(selector->settings, "model %s is not used here: %s", s->name, why.text);

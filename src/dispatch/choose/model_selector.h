@@ -3,7 +3,7 @@
  * serve the operation and type the one trained nearest to this target answers; of equally near ones the first by place, then by name.
  *
  * Everything is read on first need. What a registry's kernels are in a model's eyes is worked out once for each registry, operation and
- * type. A model that fails is passed over, and every later answer says why. Many threads may use one selector: a lock is held while it
+ * type, but for those of a passing query. A model that fails is passed over, and every later answer says why. Many threads may use one selector: a lock is held while it
  * answers. */
 #ifndef KW_DISPATCH_CHOOSE_MODEL_SELECTOR_H
 #define KW_DISPATCH_CHOOSE_MODEL_SELECTOR_H
@@ -26,6 +26,8 @@ typedef struct kw_selector_query {
     const kw_launch *const *launches;
     const double *estimates;
     size_t count;
+    bool
+        passing; /* these kernels are not asked about again: nothing of them is kept. A model that knows an order alone has none for them */
 } kw_selector_query;
 
 typedef struct kw_selector_prediction {

@@ -1,6 +1,8 @@
 /* wisdom_answer.c: see wisdom_answer.h. Whatever keeps an entry from being used becomes a line of the explanation and of the log. */
 #include "dispatch/choose/wisdom_answer.h"
 
+#include "dispatch/tailored/tailored.h"
+
 #include "base/os/clock.h"
 #include "measure/evaluate_kernel.h"
 
@@ -34,7 +36,8 @@ static kw_status check_wisdom_value(kw_choice *choice, kw_config *config, const 
         return status;
     }
     kw_config plain = kw_config_plain(config);
-    if (request->registry->serial && !kw_catalog_has(&request->registry->catalog, &plain)) {
+    bool listed = kw_catalog_has(&request->registry->catalog, &plain);
+    if (request->registry->serial && !listed && !(request->registry->tailors && kw_tailored_has(request, &plain))) {
         return kw_fail(why, KW_NO_KERNEL, "its kernel is not in the registry");
     }
     choice->launch = (kw_launch){0};

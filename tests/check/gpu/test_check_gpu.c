@@ -178,6 +178,8 @@ static const row overlapped[] = {
     {"nw", "bf16", PINGPONG "merge=4 tile_m=64 tile_n=192 inst_n=192 stages=4", {"n3 g8 c128 k128 i9x7 f3x5 p1x2 s2x1"}},
     {"nw", "fp16", PINGPONG "merge=2 tile_m=64 tile_n=64 inst_n=64 stages=4 split_k=5", {"n2 g4 c128 k128 i9x20 f2x3 p1x1 d1x2"}},
     {"nf", "bf16", COOPERATIVE "tile_m=128 tile_n=96 inst_n=96 stages=4", {"n2 c72 k96 i9x17 f3x3 p1x1", "n3 c40 k72 i9x7 f3x5 p1x2 s2x1"}},
+    {"nw", "bf16", PINGPONG "tile_m=64 tile_n=96 inst_n=96 stages=4", {"n2 c200 k72 i9x11 f1x1", "n1 c104 k136 i12x13 f1x1 s2x1"}},
+    {"nw", "fp16", COOPERATIVE "tile_m=128 tile_n=48 inst_n=48 stages=3 split_k=3", {"n3 c136 k72 i9x11 f1x1 s1x2"}},
     {"nf", "fp16", PINGPONG "tile_m=64 tile_n=32 inst_n=32 stages=3", {"n2 c72 k24 i9x17 f3x3 p1x1", "n1 c8 k32 i5x9 f1x1"}},
     {"nf", "bf16", SPOTS COOPERATIVE "tile_m=128 tile_n=128 inst_n=128 stages=4", {"n2 c13 k14 i9x17 f1x1", "n1 c21 k146 i9x11 f3x3 p1x1"}},
     {"nd", "bf16", SPOTS PINGPONG "tile_m=64 tile_n=64 inst_n=64 stages=4", {"n4 c17 k89 i11x11 f1x1", "n1 c70 k15 i9x13 f3x3 p1x1"}},

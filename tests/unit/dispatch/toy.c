@@ -4,6 +4,7 @@
 #include "base/embedded.h"
 #include "base/os/file.h"
 #include "config/arch/isa.h"
+#include "config/config.h"
 #include "support/kw_test.h"
 
 enum { NAME = KW_ISA_AXIS_COUNT, SLOW, FAULT, ROOM, PACKS, AXIS_COUNT };
@@ -47,7 +48,31 @@ static bool is_one_rcr_product(const kw_rule_case *c) {
     return c->problem->layout == KW_RCR && c->problem->gemm.batch == 1;
 }
 
-static const kw_rule fits_rules[] = {{"rcr", "layout rcr and batch 1 are needed", is_one_rcr_product}, {0}};
+enum { TAILORED_NAME = 1000, TAILORED_ROWS = 23 };
+
+static bool is_listed_product(const kw_rule_case *c) {
+    return (c->config->axis[NAME] == TAILORED_NAME) == (c->problem->gemm.m == TAILORED_ROWS);
+}
+
+static const kw_rule fits_rules[] = {{"rcr", "layout rcr and batch 1 are needed", is_one_rcr_product},
+                                     {"measure", "23 rows have a kernel of their own", is_listed_product},
+                                     {0}};
+
+/* Of any problem the same: one that is listed, a slow one, the right one, one that is none. */
+static size_t tailor(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
+    static const char *const texts[] = {TOY_BEST, TOY(1000, 9, none, 0, 0), TOY_TAILORED};
+    (void)problem;
+    (void)target;
+    size_t count = sizeof texts / sizeof *texts;
+    for (size_t i = 0; i < count; i++) {
+        if (kw_config_parse(&configs[i], texts[i], NULL)) {
+            fail_msg("%s is no config", texts[i]);
+        }
+    }
+    configs[count] = configs[0];
+    configs[count].axis[SLOW] = 0; /* below the axis's range */
+    return count + 1;
+}
 
 static void launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *result) {
     const kw_gemm_dims *d = &problem->gemm;
@@ -71,6 +96,7 @@ static const kw_family toy_family = {
     .axis_count = AXIS_COUNT,
     .rules = {[KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules}},
     .launch = launch,
+    .tailor = tailor,
     .emit = emit,
 };
 

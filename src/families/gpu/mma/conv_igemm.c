@@ -5,6 +5,7 @@
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/image_split.h"
 #include "families/gpu/mma/rules.h"
+#include "families/gpu/mma/tailor.h"
 #include "families/gpu/turned.h"
 #include "gpu/igemm/args.h"
 #include "problem/tensors/pitch.h"
@@ -13,6 +14,8 @@
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
 static const kw_axis igemm_axes[] = {KW_IGEMM_AXES(ROW)};
 #undef ROW
+
+extern const kw_family kw_family_conv_igemm;
 
 /* Small images are cut as well, so that the cut is the same for all and can be verified on any. */
 enum { PIECES_MIN = 2 };
@@ -201,6 +204,12 @@ static bool columns_are_whole(const kw_rule_case *c) {
     return !kw_mma_cuts_piece(c->decoded) || c->problem->conv.g == 1;
 }
 
+/* Taps have whole pieces of channels. */
+static bool tap_is_one(const kw_rule_case *c) {
+    const int64_t *filter = c->problem->conv.filter;
+    return !kw_mma_cuts_piece(c->decoded) || c->problem->op != KW_CONV_BWD_WEIGHT || filter[0] * filter[1] * filter[2] == 1;
+}
+
 static bool planes_first(const kw_rule_case *c) {
     return !kw_mma_planes(c->decoded) || c->problem->layout == KW_CHANNELS_FIRST;
 }
@@ -246,6 +255,7 @@ static const kw_rule igemm_fits_rules[] = {
      "over as image_walk says; fewer stages leave more; with vectors of 1 one group",
      border_fits},
     {"whole_columns", "pipe=cooperative and pingpong whose tile_n is no multiple of 64 serve one group", columns_are_whole},
+    {"one_tap", "conv_bwd_weight with pipe=cooperative and pingpong whose tile_n is no multiple of 64 serves filters of 1x1", tap_is_one},
     {"planes_first",
      "pipe=cooperative and pingpong with spec=filter1x1_stride1_pad0 read channels-first tensors as they are, and no others; "
      "spec=default serves both layouts",
@@ -313,6 +323,15 @@ static void launch_igemm(const kw_config *config, const kw_problem *problem, con
     kw_turned_launch(launch_last, config, problem, target, launch);
 }
 
+/* Of one group, in runs of 16 bytes. */
+static size_t tailor_igemm(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
+    const kw_conv_dims *d = &problem->conv;
+    const kw_tailor_problem of = {
+        .problem = problem, .target = target, .grid = kw_mma_image_grid, .cols = {problem->op == KW_CONV_FWD ? d->k : d->c}};
+    bool served = kw_dtype_size(problem->dtype) == 2 && d->g == 1 && d->c % 8 == 0 && d->k % 8 == 0;
+    return served ? kw_mma_tailor(&kw_family_conv_igemm, &of, configs) : 0;
+}
+
 const kw_family kw_family_conv_igemm = {
     .name = "conv.igemm",
     .summary = "a GPU block for each tile of an implicit matrix product, by matrix instructions; any direction and geometry",
@@ -336,6 +355,7 @@ const kw_family kw_family_conv_igemm = {
     .decode = kw_mma_decode,
     .launch = launch_igemm,
     .estimate_resources = kw_mma_estimate_resources,
+    .tailor = tailor_igemm,
     .sum_error = kw_mma_sum_error,
     .emit = kw_gpu_emit_nothing,
     .kernel = "gpu/igemm/igemm.c",

@@ -3,6 +3,7 @@
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/mma/rules.h"
+#include "families/gpu/mma/tailor.h"
 #include "gpu/gemm/args.h"
 #include "gpu/lib/resources.h"
 #include "problem/tensors/pitch.h"
@@ -11,6 +12,8 @@
 #define ROW(name, words, low, high, meaning) {#name, words, low, high, meaning},
 static const kw_axis gemm_mma_axes[] = {KW_GEMM_AXES(ROW)};
 #undef ROW
+
+extern const kw_family kw_family_gemm_mma;
 
 static kw_mma_grid gemm_grid(const kw_mma *mma, const kw_problem *problem) {
     const kw_gemm_dims *d = &problem->gemm;
@@ -219,6 +222,24 @@ static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, 
     }
 }
 
+static size_t tailor_gemm(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
+    const kw_gemm_dims *d = &problem->gemm;
+    bool narrow = kw_dtype_size(problem->dtype) == 1, any_size = false;
+    for (int i = 0; i < KW_TENSOR_COUNT; i++) {
+        kw_matrix matrix = kw_problem_matrix(problem, (kw_tensor)i);
+        int64_t run = narrow && i != KW_Y ? 16 : 8;
+        any_size |= matrix.length % run || matrix.line_step % run || matrix.batch_step % run;
+    }
+    const kw_tailor_problem of = {.problem = problem,
+                                  .target = target,
+                                  .grid = gemm_grid,
+                                  .cols = {d->n, d->m},
+                                  .turns = !narrow && !any_size && !d->groups,
+                                  .any_size = any_size};
+    bool served = kw_dtype_size(problem->dtype) <= 2 && problem->dtype != KW_INT8;
+    return served ? kw_mma_tailor(&kw_family_gemm_mma, &of, configs) : 0;
+}
+
 /* With epi=turned the text's rows are the result's columns. */
 static void emit_gemm(const kw_config *config, kw_text *text) {
     kw_mma mma = kw_mma_read(config, NULL);
@@ -264,6 +285,7 @@ const kw_family kw_family_gemm_mma = {
     .decode = kw_mma_decode,
     .launch = launch_gemm_mma,
     .estimate_resources = kw_mma_estimate_resources,
+    .tailor = tailor_gemm,
     .sum_error = gemm_sum_error,
     .emit = emit_gemm,
     .kernel = "gpu/gemm/gemm.c",

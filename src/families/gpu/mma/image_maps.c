@@ -162,7 +162,7 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
     int64_t pixels = d->n * volume(problem->op == KW_CONV_BWD_DATA ? d->in : out);
     if (problem->op == KW_CONV_BWD_WEIGHT) {
         bool picks = kw_mma_picks(mma);
-        int64_t spots = taps * kw_round_up(c, step_channels(mma));
+        int64_t spots = kw_mma_cuts_piece(mma) ? c : taps * kw_round_up(c, step_channels(mma));
         grid.tile_rows = kw_ceil_div(picks ? spots : k, mma->tile[0]);
         grid.tile_cols = kw_ceil_div(picks ? k : spots, mma->tile[1]);
         grid.steps = kw_ceil_div(pixels, mma->tile[2]);

@@ -60,6 +60,54 @@ static kw_mma read_igemm(const int32_t *axis) {
     return mma;
 }
 
+static void write_shared_axes(const kw_mma *mma, int32_t *tile, int32_t *vectors) {
+    triple(tile, mma->tile);
+    triple(tile + 3, mma->wave);
+    triple(tile + 6, mma->inst);
+    tile[9] = (int32_t)mma->pipe;
+    tile[10] = (int32_t)mma->sched;
+    tile[11] = (int32_t)mma->epi;
+    triple(vectors, mma->vec);
+    vectors[3] = mma->stages;
+    if (mma->epi == KW_EPI_TURNED) {
+        tile[0] = mma->tile[1];
+        tile[1] = mma->tile[0];
+    }
+}
+
+static void write_gemm_axes(const kw_mma *mma, int32_t *axis) {
+    axis[GEMM_layout] = mma->layout;
+    triple(axis + GEMM_pad_m, mma->pad);
+    axis[GEMM_preshuffle] = mma->preshuffle;
+    axis[GEMM_wave_groups] = mma->wave_groups;
+    axis[GEMM_persistent] = mma->persistent;
+    axis[GEMM_split_k] = mma->split_k;
+    axis[GEMM_streamk] = (int32_t)mma->streamk;
+    axis[GEMM_index] = mma->index;
+    write_shared_axes(mma, axis + GEMM_tile_m, axis + GEMM_vec_a);
+}
+
+static void write_igemm_axes(const kw_mma *mma, int32_t *axis) {
+    axis[IGEMM_ndim] = mma->ndim;
+    axis[IGEMM_merge] = mma->merge;
+    axis[IGEMM_wave_groups] = mma->wave_groups;
+    axis[IGEMM_split_image] = mma->split_image;
+    axis[IGEMM_explicit] = mma->explicit_gemm;
+    axis[IGEMM_two_stage] = mma->two_stage;
+    axis[IGEMM_spec] = (int32_t)mma->spec;
+    axis[IGEMM_streamk] = (int32_t)mma->streamk;
+    axis[IGEMM_persistent] = mma->persistent;
+    axis[IGEMM_split_k] = mma->split_k;
+    axis[IGEMM_index] = mma->index;
+    write_shared_axes(mma, axis + IGEMM_tile_m, axis + IGEMM_vec_a);
+}
+
+kw_config kw_mma_write(const kw_mma *mma, const kw_family *family) {
+    kw_config config = {.family = family, .op = mma->op, .dtype = mma->dtype};
+    (mma->op == KW_GEMM ? write_gemm_axes : write_igemm_axes)(mma, config.axis);
+    return config;
+}
+
 kw_mma kw_mma_read(const kw_config *config, const kw_target *target) {
     kw_mma mma = config->op == KW_GEMM ? read_gemm_axes(config->axis) : read_igemm(config->axis);
     if (mma.epi == KW_EPI_TURNED) {
@@ -124,7 +172,8 @@ bool kw_mma_cuts_piece(const kw_mma *mma) {
     enum { PIECE = 64 };
     bool gemm = mma->op == KW_GEMM;
     bool runs = mma->bytes * mma->vec[0] == 16 && (mma->bytes == 2 || (gemm && mma->bytes == 1)), border = kw_mma_has_border(mma);
-    bool image = mma->op == KW_CONV_FWD || (mma->op == KW_CONV_BWD_DATA && (border || mma->tile[1] > PIECE));
+    runs |= gemm && mma->bytes == 2 && mma->vec[0] == 1;
+    bool image = mma->op == KW_CONV_FWD || mma->op == KW_CONV_BWD_WEIGHT || border || mma->tile[1] > PIECE;
     bool plain = (runs || border) && mma->epi == KW_EPI_CSHUFFLE && mma->merge == 1 && (border || mma->spec == KW_SPEC_DEFAULT);
     return plain && (gemm || image) && kw_mma_overlaps(mma) && mma->tile[1] % PIECE != 0;
 }

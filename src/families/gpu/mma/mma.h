@@ -140,6 +140,8 @@ typedef struct kw_mma {
 
 /* target may be NULL. */
 kw_mma kw_mma_read(const kw_config *config, const kw_target *target);
+/* The plain config of which kw_mma_read() makes this. */
+kw_config kw_mma_write(const kw_mma *mma, const kw_family *family);
 /* The same as kw_family.decode. */
 void kw_mma_decode(const kw_config *config, const kw_target *target, void *decoded);
 

@@ -254,8 +254,9 @@ const kw_rule kw_mma_valid_rules[] = {
     {"instruction_shape",
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
      "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and of any multiple of 16 (gemm: 8) up to 256 with "
-     "results from the registers, with spec=stride1 and merge=1, in conv_fwd of 16-bit types with vectors of 8, merge=1 and spec=default, "
-     "and in conv_bwd_data and gemm of such from 80 on",
+     "results from the registers, with spec=stride1 and merge=1, in conv_fwd and conv_bwd_weight of 16-bit types with vectors of 8, "
+     "merge=1 "
+     "and spec=default, in conv_bwd_data of such from 80 on, and in gemm of such, of 16-bit types with vectors of 1 and of bytes",
      instruction_is_used},
     {"bulk_operands",
      "pipe=tma is for GEMM and conv_fwd with explicit=1, of bf16, fp16 or fp32 (as tf32), in runs of 16 bytes: vec_a and vec_b must be 8, "

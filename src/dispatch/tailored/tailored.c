@@ -1,0 +1,82 @@
+/* tailored.c: what families make passes the rules like any other kernel, and of what is left the estimate takes the best. */
+#include "dispatch/tailored/tailored.h"
+
+#include "predict/predict.h"
+
+/* Calls take with each config that a family makes for the problem, served or not, until it says that it has enough. */
+static bool visit_made(const kw_request *request, bool (*take)(void *user, const kw_config *config), void *user) {
+    kw_config made[KW_TAILORED_MAX];
+    kw_device_kind kind = kw_target_is_gpu(request->context->target) ? KW_KIND_GPU : KW_KIND_CPU;
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        bool does = (*family)->tailor && (*family)->kind == kind && (*family)->ops >> request->problem.op & 1 &&
+                    (*family)->dtypes >> request->problem.dtype & 1;
+        size_t count = does ? (*family)->tailor(&request->problem, request->context->target, made) : 0;
+        for (size_t i = 0; i < count; i++) {
+            if (!kw_config_check(&made[i], NULL) && take(user, &made[i])) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+typedef struct maker {
+    const kw_request *request;
+    kw_tailored *kept; /* one more than are kept */
+    size_t count;
+} maker;
+
+static bool keep_best(void *user, const kw_config *config) {
+    maker *m = user;
+    const kw_request *request = m->request;
+    const kw_target *target = request->context->target;
+    kw_tailored *last = &m->kept[m->count];
+    if (kw_catalog_has(&request->registry->catalog, config) || kw_config_serves(&last->config, config, &request->problem, target, NULL)) {
+        return false;
+    }
+    kw_config_launch(&last->config, &request->problem, target, &last->launch);
+    last->estimate_ns = kw_predict_ns(&last->config, &request->problem, target, &last->launch);
+    for (size_t at = m->count; at > 0 && m->kept[at - 1].estimate_ns > m->kept[at].estimate_ns; at--) {
+        kw_tailored other = m->kept[at];
+        m->kept[at] = m->kept[at - 1];
+        m->kept[at - 1] = other;
+    }
+    m->count += m->count < KW_TAILORED_KEPT;
+    return false;
+}
+
+kw_status kw_tailored_make(kw_tailored **made, size_t *count, kw_arena *arena, const kw_request *request, kw_error *err) {
+    maker m = {request, NULL, 0};
+    *count = 0;
+    if (!request->registry->tailors) {
+        return KW_OK;
+    }
+    m.kept = kw_arena_array(arena, KW_TAILORED_KEPT + 1, sizeof *m.kept);
+    if (!m.kept) {
+        return kw_fail_memory(err, "a list of candidates");
+    }
+    visit_made(request, keep_best, &m);
+    *made = m.kept;
+    *count = m.count;
+    return KW_OK;
+}
+
+static bool is_same(void *user, const kw_config *config) {
+    return kw_config_equal(user, config);
+}
+
+bool kw_tailored_has(const kw_request *request, const kw_config *config) {
+    kw_config wanted = *config;
+    return visit_made(request, is_same, &wanted);
+}
+
+static bool serves(void *user, const kw_config *config) {
+    const kw_request *request = user;
+    kw_config special;
+    return !kw_config_serves(&special, config, &request->problem, request->context->target, NULL);
+}
+
+bool kw_tailored_any(const kw_request *request) {
+    kw_request asked = *request;
+    return visit_made(request, serves, &asked);
+}
