@@ -441,6 +441,8 @@ static __attribute__((unused)) void store_zeros(const kw_tile_job *job, char *ou
     }
 }
 
+#include "cpu/direct/direct_sweep.h"
+
 #if KW_TILE_JOINS
 /* Runs of a filter row that are one: where pixels have no gaps between them and the walk steps from each to the next. */
 static kw_i64 runs_of_a_row(const kw_kernel_args *a, const kw_walk *x, kw_i64 steps) {
@@ -459,7 +461,7 @@ KW_INLINE void join_runs(kw_tile_job *job, kw_i64 runs, kw_i64 steps) {
 }
 #endif
 
-static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
+static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_direct_params *p = &a->params;
     const kw_i64 *size = DST_SIZE(a);
@@ -500,6 +502,8 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
     kw_i64 first =
         ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
     char *dst = DST(a) + DST_FIRST(a, first, pitch, b->n, z, y, x) + first_result(a, b->share) * KW_OUT_BYTES;
+    if (zeros == SWEEP_ALONE || (zeros == SWEEP_FIRST && KW_MATH == 3)) sweep_rows(a, x, &job, dst, y->at, y->count);
+    if (zeros == SWEEP_ALONE) return;
 #if KW_MATH == 3
     job.src = in_planes(a) ? memory + p->copy_at : src + y->at * job.src_row + x->at * job.src_pixel;
     job.out = dst + y->at * job.out_row + x->at * job.out_pixel;
@@ -517,6 +521,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, char *memory) {
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
             clip_runs(&job, a, &y->walk, r, r, runs, of_height);
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
+            if (zeros == SWEEP_FIRST && k == 0) sweep_rows(a, x, &job, dst, r, job.rows);
             for (kw_i64 g = 0; g < groups; g++) {
                 kw_i64 result = g * DST_CHANNELS(a) + k * KW_BLOCK;
                 char *row = dst + r * job.out_row + result * KW_OUT_BYTES;
@@ -564,12 +569,14 @@ static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
     for (kw_i64 unit = begin; unit < end; unit++) {
         block b;
         if (!block_of(&b, a, &kept, unit)) continue;
+        sweep zeros = sweep_of(a, &b, &kept);
+        if (zeros == SWEPT) continue;
         kw_i64 taps = b.axis[1].walk.taps * b.axis[2].walk.taps, place = unit / (a->params.parts * walks_of_a_copy(a));
         if (taps && held != place && !in_place(a)) {
             copy_block(a, &b, memory + a->params.copy_at);
             held = place;
         }
-        sum_block(a, &b, memory);
+        sum_block(a, &b, zeros, memory);
     }
     kw_tiles_end();
 }

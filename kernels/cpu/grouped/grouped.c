@@ -177,6 +177,21 @@ static int row_is_at_end(const kw_job *j, kw_i64 image, const char *row_src) {
     return j->from_plane < j->from_image || row_src + rows * j->from_row + KW_VECTOR > kw_src_tensor(a) + KW_FROM_SPAN(a, j);
 }
 
+/* A row of tiles whose residue has no taps: zeros, as memory lies, in all residues of columns. */
+static void sweep_row(const kw_job *j, kw_i64 row, kw_i64 col, char *dst) {
+    kw_i64 pixel = j->a->groups * kw_dst_group(j->a) * KW_OUT_BYTES, left = KW_TAPS_W > 1 && KW_STRIDE > 1 ? j->width.to_first : 0;
+    kw_i64 first = kw_max(left + col * j->width.to_tile, 0);
+    kw_i64 bytes = (kw_min(left + (col + j->a->params.col_tiles) * j->width.to_tile, j->width.to_extent) - first) * pixel;
+    for (kw_i64 line = 0; line < KW_TILE_H; line++) {
+        kw_i64 at = j->height.to_first + row * j->height.to_tile + line * j->height.to_step, i = 0;
+        char *to = dst + at * j->to_row + first * pixel;
+        if (at < 0 || at >= j->height.to_extent) continue;
+        for (; i + KW_VECTOR <= bytes; i += KW_VECTOR)
+            kw_put(to + i, (kw_vf){0});
+        if (i < bytes) kw_put_bytes(to + i, (kw_vf){0}, bytes - i);
+    }
+}
+
 /* A unit: a block of channels, an image, a plane of the result, a residue of rows, some rows and columns of tiles. */
 static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, kw_i64 part, kw_i64 row, kw_i64 col) {
     const kw_kernel_args *a = j->a;
@@ -187,9 +202,14 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
     const char *src = kw_src_tensor(a) + image * j->from_image + b->src * KW_BYTES;
     char *dst = kw_result(a) + image * j->to_image + plane * j->to_plane + b->dst * KW_OUT_BYTES;
     kw_i64 row_end = kw_min(row + a->params.row_tiles, j->height.tiles);
+    kw_i64 all = b->begin == 0 && b->end == kw_ceil(a->groups * kw_lane_group(a), KW_CHANNELS);
+    int sweeps = KW_BACKWARD && !KW_EPILOGUE && !KW_APART && all && !j->height.windows;
     for (kw_i64 p = 0; p < kw_parts(a, 2, KW_TAPS_W); p++) {
         j->width = kw_axis_of(a, 2, p, KW_TILE_W, KW_TAPS_W);
         kw_i64 tiles = kw_min(a->params.col_tiles, j->width.tiles - col), filled = 0;
+        for (kw_i64 r = row; sweeps && r < row_end; r++)
+            sweep_row(j, r, col, dst);
+        if (sweeps) return;
         for (kw_i64 r = row; r < row_end && tiles > 0; r++) {
             if (!filled || !kw_inside(&j->height, r)) {
                 kw_indirection_init_src(j, r, 1, col, tiles);
