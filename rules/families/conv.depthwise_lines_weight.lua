@@ -38,8 +38,11 @@ return {
         end,
         -- 3x3 with stride 2 is conv.depthwise_pixels_weight's: pixels copied one by one take more than the products.
         default = function(c, arch)
-            return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and (c.taps_h == 3 or c.taps_h == 5 or c.taps_h == 7)
-                and (c.taps_h ~= 3 or c.stride == 1) and c.columns == (c.taps_h == 3 and 3 or 1) and (c.tile_h == 4 or c.tile_h == 8 or c.tile_h == 16)
+            -- fp32 rows under filters of one column are read where they lie
+            local column = c.dtype == "fp32" and c.taps_h == 3 and c.columns == 1 and c.stride == 1 and c.tile_h == 8
+            local several = (c.taps_h == 3 or c.taps_h == 5 or c.taps_h == 7) and (c.taps_h ~= 3 or c.stride == 1)
+                and c.columns == (c.taps_h == 3 and 3 or 1) and (c.tile_h == 4 or c.tile_h == 8 or c.tile_h == 16)
+            return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and (column or several)
         end,
         tests = function(c, arch)
             return listed(c.dtype == "bf16" and c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and tested or tested_some, c)

@@ -7,6 +7,8 @@
  * rows side by side, of x two that are a stride apart. Where a tap meets the later row of a pair and the earlier one of the next, a
  * blend of both has them in turned order, and meets y turned.
  *
+ * Nothing is copied of fp32 with stride 1 under a filter of one column (rows_lie()): lines are then the rows themselves, or zeros.
+ *
  * Stage 0: a unit is a part of all tiles and spans; its sums go to shared memory, for each tap as many words as begin a period, and a vector
  * more. Stage 1 adds these up. The problem alone says how many parts there are, so bits are the same on any number of threads.
  *
@@ -21,8 +23,19 @@
 #include "kw_config.h"
 #include "cpu/lines/lines_copy.h"
 
+/* x and y: where a vector begins, in the first line of each; where lines may lie anywhere, in any of them. */
+#define KW_LINES_APART (KW_STRIDE == 1 && KW_COLUMNS == 1 && KW_STORAGE == 0)
+#if KW_LINES_APART
+typedef kw_i64 spot;
+#define KW_SPOT(lines, at) (at)
+#define KW_WORDS_OF(column, line) kw_load(line_at[line] + x + offset##column)
+#define KW_RESULT_OF(line) kw_load(line_at[KW_LINES + (line)] + y)
+#else
+typedef const char *spot;
+#define KW_SPOT(lines, at) ((lines) + (at))
 #define KW_WORDS_OF(column, line) kw_load(x + offset##column + (line)*4 * KW_LINE_WORDS)
 #define KW_RESULT_OF(line) kw_load(y + (line)*4 * KW_LINE_WORDS)
+#endif
 #define KW_TURNED(v) (kw_vf)((kw_vu)(v) << 16 | (kw_vu)(v) >> 16)
 #if KW_DP
 /* The later rows of one pair, and the earlier of the next in their place. */
@@ -36,10 +49,10 @@ KW_INLINE kw_vf between(kw_vf pair, kw_vf next, kw_u32 even) {
 #define KW_PUT_SUM(sum, tap) kw_put(sums + (tap)*KW_VECTOR, sum);
 
 /* Vectors of one phase: so many bytes from one to the next. offsets: of KW_COLUMNS columns of the filter. */
-KW_INLINE void sum_phase(const char *x, const kw_i64 *offsets, const char *y, kw_i64 count, kw_i64 step, char *sums) {
+KW_INLINE void sum_phase(const char *const *line_at, spot x, const kw_i64 *offsets, spot y, kw_i64 count, kw_i64 step, char *sums) {
     kw_i64 offset0 = offsets[0], offset1 = KW_COLUMNS > 1 ? offsets[1] : 0, offset2 = KW_COLUMNS > 2 ? offsets[2] : 0;
     const kw_u32 even __attribute__((unused)) = 0x55555555u;
-    (void)offset1, (void)offset2;
+    (void)offset1, (void)offset2, (void)line_at;
     KW_EACH_SUM(KW_LOAD_SUM)
     for (; count > 0; count--, x += step, y += step) {
         KW_HOLD_RESULTS
@@ -68,6 +81,22 @@ static void copy_lines(const kw_kernel_args *a, const extent *e, char *lines, kw
     }
 }
 
+/* Whether columns are of no padding and vectors end with rows. */
+static int rows_lie(const kw_kernel_args *a) {
+    return KW_LINES_APART && a->filter[2] == 1 && a->pad[2] == 0 && a->in[2] * a->groups % KW_LANES == 0;
+}
+
+/* The rows that copy_lines() copies, where they lie. */
+static void list_rows(const kw_kernel_args *a, const extent *e, const char *zeros, const char **line_at, kw_i64 image, kw_i64 row,
+                      kw_i64 pixel) {
+    const char *x = a->x + image * a->in[1] * e->from_row, *y = a->y + image * a->out[1] * e->to_row;
+    for (int line = 0; line < KW_LINES + KW_RESULTS; line++) {
+        const char *at = line < KW_LINES ? kw_rows_of(x, row - a->pad[1] + line, 1, a->in[1], e->from_row).at[0]
+                                         : kw_rows_of(y, row + line - KW_LINES, 1, a->out[1], e->to_row).at[0];
+        line_at[line] = at ? at + pixel * e->channels * KW_BYTES : zeros;
+    }
+}
+
 /* A unit's sums to where their channels are; of each tap a period and a vector. */
 static void add_phases(const extent *e, kw_i64 columns, const char *sums, char *to) {
     kw_i64 period = 4 * KW_LINES_PERIOD(e->channels, KW_LANES);
@@ -90,18 +119,28 @@ void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void
     kw_i64 *offsets = (kw_i64 *)(sums + e.phases * sums_bytes);
     for (kw_i64 tap = 0; tap < columns; tap++)
         offsets[tap] = 4 * (tap * dilation % KW_STRIDE * KW_PLANE_WORDS + tap * dilation / KW_STRIDE * e.channels);
+    const char *line_at[KW_LINES + KW_RESULTS];
+    int lie = rows_lie(a);
+    for (int line = 0; line < KW_LINES + KW_RESULTS; line++)
+        line_at[line] = lines + line * 4 * KW_LINE_WORDS;
+    if (lie) kw_clear_words(lines, 0, (KW_LINES + KW_RESULTS) * KW_LINE_WORDS);
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_clear_words(sums, 0, e.phases * sums_bytes / 4);
         for (kw_i64 piece = unit * pieces / parts; piece < (unit + 1) * pieces / parts; piece++) {
             kw_i64 span = piece % e.spans, tile = piece / e.spans % e.tiles, image = piece / e.spans / e.tiles;
+            if (lie)
+                tile = piece % e.tiles, span = piece / e.tiles % e.spans; /* rows that tiles have in common come from the first level */
             kw_i64 vector = span * e.vectors / e.spans, vector_end = (span + 1) * e.vectors / e.spans;
             kw_i64 pixel = vector * KW_LANES / e.channels, base = pixel * e.channels;
-            copy_lines(a, &e, lines, image, tile * KW_TILE_H, pixel, (vector_end * KW_LANES - 1) / e.channels + 1 - pixel);
+            if (lie)
+                list_rows(a, &e, lines, line_at, image, tile * KW_TILE_H, pixel);
+            else
+                copy_lines(a, &e, lines, image, tile * KW_TILE_H, pixel, (vector_end * KW_LANES - 1) / e.channels + 1 - pixel);
             for (kw_i64 i = vector; i < kw_min(vector_end, vector + e.phases); i++) {
                 kw_i64 at = 4 * (i * KW_LANES - base), count = (vector_end - i + e.phases - 1) / e.phases;
                 char *to = sums + i % e.phases * sums_bytes;
                 for (kw_i64 column = 0; column < columns; column += KW_COLUMNS, to += KW_COLUMNS * KW_TAPS_H * KW_VECTOR)
-                    sum_phase(lines + at, offsets + column, results + at, count, e.phases * KW_VECTOR, to);
+                    sum_phase(line_at, KW_SPOT(lines, at), offsets + column, KW_SPOT(results, at), count, e.phases * KW_VECTOR, to);
             }
         }
         add_phases(&e, columns, sums, a->shared + unit * columns * KW_TAPS_H * 4 * KW_LINES_PERIOD(e.channels, KW_LANES));

@@ -77,10 +77,25 @@ static int64_t sums_bytes(const lines *l, const kw_conv_dims *d) {
     return KW_LINES_PHASES(d->g, l->lanes) * d->filter[2] * l->taps_h * 4 * l->lanes;
 }
 
+/* rows_lie() of the kernel. */
+static bool rows_lie(const lines *l, const kw_config *config, const kw_conv_dims *d) {
+    bool apart = l->stride == 1 && l->columns == 1 && config->dtype == KW_FP32;
+    return apart && d->filter[2] == 1 && d->pad[2] == 0 && d->in[2] * d->g % l->lanes == 0;
+}
+
+/* Vectors of a span of rows that lie: eight of a phase, as far as the room of the lines has zeros for rows outside the image. */
+static int64_t lying_vectors(const lines *l, const kw_conv_dims *d) {
+    enum { OF_A_PHASE = 8 };
+    int64_t room = ((int64_t)(l->lines + l->results) * l->size.words - d->g) / l->lanes - 1;
+    return kw_min(room, kw_max(OF_A_PHASE * KW_LINES_PHASES(d->g, l->lanes), kw_line_vectors(l->size, l->stride, l->lanes, d, d->g)));
+}
+
 static bool line_holds_the_reach(const kw_rule_case *c) {
+    const kw_conv_dims *d = &c->problem->conv;
     lines l = lines_of(c->config);
-    return kw_line_serves(l.size, l.stride, l.lanes, &c->problem->conv, c->problem->conv.g) &&
-           sums_bytes(&l, &c->problem->conv) <= SUMS_BYTES;
+    bool serves = rows_lie(&l, c->config, d) ? 2 * d->g <= (int64_t)(l.lines + l.results) * l.size.words
+                                             : kw_line_serves(l.size, l.stride, l.lanes, d, d->g);
+    return serves && sums_bytes(&l, d) <= SUMS_BYTES;
 }
 
 static bool rows_fill_a_vector(const kw_rule_case *c) {
@@ -109,7 +124,9 @@ static void conv_depthwise_lines_weight_launch(const kw_config *config, const kw
     (void)target;
     kw_problem_output(out, problem);
     int64_t vectors = kw_ceil_div(out[2] * d->g, l.lanes), tiles = kw_ceil_div(out[1], l.tile_h);
-    int64_t spans = kw_ceil_div(vectors, kw_line_vectors(l.size, l.stride, l.lanes, d, d->g)), pieces = d->n * tiles * spans;
+    bool lie = rows_lie(&l, config, d);
+    int64_t spans = kw_ceil_div(vectors, lie ? lying_vectors(&l, d) : kw_line_vectors(l.size, l.stride, l.lanes, d, d->g)),
+            pieces = d->n * tiles * spans;
     double sums = (double)(d->n * tiles * vectors), products = sums * (double)(columns * products_of(&l));
     double worth = products / UNIT_PRODUCTS;
     int64_t parts = kw_max(1, kw_min(pieces, worth < UNITS_MOST ? (int64_t)worth : UNITS_MOST));
@@ -121,6 +138,7 @@ static void conv_depthwise_lines_weight_launch(const kw_config *config, const kw
 
     double reach = (double)((columns - 1) * d->dilation[2] * d->g) / l.lanes;
     double copied = (double)(d->n * tiles) * (((double)vectors * l.stride + (double)spans * reach) * l.lines + (double)vectors * l.results);
+    copied = lie ? 0 : copied;
     /* Sums of a phase come and go with its vectors of a span, and words of x begin anywhere, so that most loads go across cache lines. */
     double phased = (double)(pieces * columns * kw_min(phases, vectors)) * 2.0 * l.taps_h;
     launch->multiply_adds = products + phased + (double)(parts * taps * phases) * 2.0 + KW_LINE_COPY_PRODUCTS * copied;
