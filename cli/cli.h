@@ -207,6 +207,16 @@ bool cli_dtype(const cli_args *args, bool *given, kw_dtype *dtype);
 /* An option's time in seconds, given as 90, 90s, 20m or 2h; 0 when it was not given. false after printing the error. */
 bool cli_duration(const cli_args *args, cli_option_id option, double *seconds);
 
+/* A problem of the command line, and all of them (problem_list.c). */
+typedef struct cli_problem {
+    char *name;
+    kw_problem problem;
+} cli_problem;
+typedef struct cli_problem_list {
+    cli_problem *items;
+    size_t count, capacity;
+} cli_problem_list;
+
 /* --- session.c: opening what the options ask for --- */
 
 int cli_context(kw_context **context, const cli_args *args);
@@ -214,8 +224,10 @@ int cli_context(kw_context **context, const cli_args *args);
 bool cli_names_kernels(const cli_args *args);
 /* The kernels that --kernels, --set, --arch and --filter name; the default registry's when none of them is given. */
 int cli_kernels(kw_registry **registry, kw_context *context, const cli_args *args);
-/* The same to run them: refused where none is for the context's device. */
-int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args);
+/* The same to run them on problems: refused where none is for the context's device. Of a set only kernels of the problems' operations and
+ * types are listed; without problems all. *registry is NULL before, and after a failure. */
+int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args, const kw_problem *problems, size_t count);
+int cli_registry_for(kw_registry **registry, kw_context *context, const cli_args *args, const cli_problem_list *list);
 /* Where --config names the one kernel that is wanted: whether it serves the problem and, once there is a plan, whether the plan has it; a
  * reference kernel in its place would be no answer. plan may be NULL. */
 int cli_check_config(const kw_registry *registry, const kw_plan *plan, const kw_problem *problem, const cli_args *args);
@@ -237,15 +249,6 @@ const kw_stop *cli_stop_in_order(void);
 bool cli_is_interrupted(void);
 
 /* --- problem_list.c: problems of the command line --- */
-
-typedef struct cli_problem {
-    char *name;
-    kw_problem problem;
-} cli_problem;
-typedef struct cli_problem_list {
-    cli_problem *items;
-    size_t count, capacity;
-} cli_problem_list;
 
 /* The operands (each a problem line, or - for lines of standard input) or --problems; --dir and --dtype apply to all of them, "--dir all"
  * gives a convolution in each direction; --part, --max-gflop, --sample, --per-bucket and --limit choose from them. */

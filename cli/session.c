@@ -127,22 +127,25 @@ bool cli_names_kernels(const cli_args *args) {
            args->value[OPT_ARCH] || args->value[OPT_RULES] || args->value[OPT_TRAITS];
 }
 
+static bool is_listed_by_rules(const kw_space_options *space, const cli_args *args) {
+    return space->config || (!args->value[OPT_KERNELS] && (space->set || space->arch || space->rules_dir || space->traits));
+}
+
+static kw_status fill_registry(kw_registry **registry, kw_context *context, const kw_space_options *space, const cli_args *args,
+                               kw_error *err) {
+    const char *file = args->value[OPT_KERNELS];
+    kw_status status = kw_registry_create(registry, context, err);
+    if (status || is_listed_by_rules(space, args)) {
+        return status ? status : kw_registry_add_space(*registry, space, err);
+    }
+    status = file ? kw_registry_load_any(*registry, file, space->log, space->user, err) : kw_registry_add_default(*registry, err);
+    return status ? status : keep_wanted(*registry, space, err);
+}
+
 int cli_kernels(kw_registry **registry, kw_context *context, const cli_args *args) {
     kw_error err = {0};
-    const char *file = args->value[OPT_KERNELS];
     kw_space_options space = cli_space(args);
-    kw_status status = kw_registry_create(registry, context, &err);
-    if (!status && args->value[OPT_CONFIG]) {
-        status = kw_registry_add_space(*registry, &space, &err);
-    } else if (!status && file) {
-        status = kw_registry_load_any(*registry, file, space.log, space.user, &err);
-        status = status ? status : keep_wanted(*registry, &space, &err);
-    } else if (!status && (space.set || space.arch || space.rules_dir || space.traits)) {
-        status = kw_registry_add_space(*registry, &space, &err);
-    } else if (!status) {
-        status = kw_registry_add_default(*registry, &err);
-        status = status ? status : keep_wanted(*registry, &space, &err);
-    }
+    kw_status status = fill_registry(registry, context, &space, args, &err);
     if (!status && !kw_registry_count(*registry)) {
         status = err.status = KW_MISSING;
         snprintf(err.text, sizeof err.text,
@@ -168,18 +171,46 @@ static bool runs_some(const kw_registry *registry, const kw_context *context, kw
     return i < count;
 }
 
-int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args) {
+/* The kernels of a set that the problems can use, where the device runs some; else none, and the whole set has to say why not. Traits and
+ * configs narrow by themselves, and say so where they leave nothing at all. */
+static int list_for_problems(kw_registry **registry, kw_context *context, const cli_args *args, const kw_problem *problems, size_t count) {
+    kw_error err = {0};
+    kw_space_options space = cli_space(args);
+    if (!count || !is_listed_by_rules(&space, args) || space.config || space.traits) {
+        return CLI_DONE;
+    }
+    space.problems = problems;
+    space.problem_count = count;
+    int code = fill_registry(registry, context, &space, args, &err) ? cli_fail(&err) : CLI_DONE;
+    if (code || !runs_some(*registry, context, &err)) {
+        kw_registry_destroy(registry);
+    }
+    return code;
+}
+
+int cli_registry(kw_registry **registry, kw_context *context, const cli_args *args, const kw_problem *problems, size_t count) {
     kw_error why = {0};
-    int code = cli_kernels(registry, context, args);
+    int code = list_for_problems(registry, context, args, problems, count);
+    if (code || *registry) {
+        return code;
+    }
+    code = cli_kernels(registry, context, args);
     bool by_config = args->value[OPT_CONFIG] != NULL; /* of one kernel cli_check_config says more */
     if (code || by_config || !cli_names_kernels(args) || runs_some(*registry, context, &why)) {
         return code;
     }
-    size_t count = kw_registry_count(*registry);
+    size_t kernels = kw_registry_count(*registry);
     kw_registry_destroy(registry);
     return cli_usage("none of the %zu kernels that --set, --arch or --kernels name is for this device (%.200s); --device names another "
                      "(`kwright doctor` lists them), and build --out DIR makes code objects without one",
-                     count, why.text);
+                     kernels, why.text);
+}
+
+int cli_registry_for(kw_registry **registry, kw_context *context, const cli_args *args, const cli_problem_list *list) {
+    kw_problem *problems = cli_problems_plain(list);
+    int code = problems ? cli_registry(registry, context, args, problems, list->count) : cli_no_memory("the problem list");
+    free(problems);
+    return code;
 }
 
 int cli_plan_options(kw_plan_options *options, const cli_args *args) {

@@ -20,6 +20,8 @@ typedef struct kw_space_options {
     const char *builder_conf; /* a folder with lists of CK Builder, for sets that come from there; NULL: the build's */
     void (*log)(void *user, const char *line); /* remarks: traits that no family has; may be NULL */
     void *user;
+    const kw_problem *problems; /* only kernels of the operation and type of one of them, the others are not even listed; NULL: all */
+    size_t problem_count;       /* 0: all */
 } kw_space_options;
 
 /* Calls visit with the canonical text of each config, in a fixed order, each config once; visit returns false to stop. */

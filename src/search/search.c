@@ -372,14 +372,11 @@ static kw_status search_evolve(session *s) {
 static bool take_space_config(void *user, const kw_config *config) {
     session *s = user;
     const kw_problem *problem = s->options->problem;
-    if (config->op == problem->op && config->dtype == problem->dtype) {
-        kw_config special;
-        bool good = !kw_config_serves(&special, config, problem, &s->target, NULL);
-        s->report->drawn++;
-        s->report->unfit += !good;
-        return !good || !kw_catalog_add(&s->seen, config, NULL, s->err);
-    }
-    return true;
+    kw_config special;
+    bool good = !kw_config_serves(&special, config, problem, &s->target, NULL);
+    s->report->drawn++;
+    s->report->unfit += !good;
+    return !good || !kw_catalog_add(&s->seen, config, NULL, s->err);
 }
 
 static kw_status search_whole_space(session *s) {
@@ -388,6 +385,8 @@ static kw_status search_whole_space(session *s) {
     s->err = s->err ? s->err : &failed;
     space.set = space.set ? space.set : "full";
     space.arch = space.arch ? space.arch : s->target.arch;
+    space.problems = s->options->problem;
+    space.problem_count = 1;
     kw_status status = kw_enumerate(&space, take_space_config, s, s->err);
     status = status ? status : s->err->status;
     status = status ? status : score_points(s);

@@ -18,8 +18,9 @@ typedef struct walk {
     kw_filter *filter;   /* NULL: all */
     kw_traits traits[2]; /* a file's, and those of a config with gaps */
     int trait_count;
-    kw_config exact; /* .family is NULL: no config with words of a problem is asked for */
-    bool chooses;    /* values that traits name take the place of the points' own */
+    kw_config exact;              /* .family is NULL: no config with words of a problem is asked for */
+    bool chooses;                 /* values that traits name take the place of the points' own */
+    uint32_t dtypes[KW_OP_COUNT]; /* what is asked for of each operation: bits 1 << kw_dtype */
     kw_family_rules family;
     bool (*visit)(void *user, const kw_config *config);
     void *user;
@@ -123,24 +124,47 @@ static kw_status walk_points(walk *w, kw_op op, kw_dtype dtype, kw_error *err) {
     return status;
 }
 
-/* Whether the traits leave anything of the operation and type, so that nothing is made of what they refuse. */
-static bool traits_leave(const walk *w, int op, int dtype) {
-    bool left = true;
-    for (int i = 0; i < w->trait_count; i++) {
-        left = left && w->traits[i].ops >> op & 1 && w->traits[i].dtypes >> dtype & 1;
+/* What the problems can use and the traits leave, so that nothing is made of what would be thrown away. */
+static kw_status read_wanted(walk *w, const kw_space_options *options, kw_error *err) {
+    size_t problems = options->problems ? options->problem_count : 0;
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        w->dtypes[op] = problems ? 0 : UINT32_MAX;
     }
-    return left;
+    for (size_t i = 0; i < problems; i++) {
+        const kw_problem *problem = &options->problems[i];
+        if ((unsigned)problem->op >= KW_OP_COUNT || (unsigned)problem->dtype >= KW_DTYPE_COUNT) {
+            return kw_fail(err, KW_ILLEGAL, "problem number %zu of those whose kernels are to be listed: no such operation or type", i);
+        }
+        w->dtypes[problem->op] |= 1u << problem->dtype;
+    }
+    for (int i = 0; i < w->trait_count; i++) {
+        for (int op = 0; op < KW_OP_COUNT; op++) {
+            w->dtypes[op] &= w->traits[i].ops >> op & 1 ? w->traits[i].dtypes : 0;
+        }
+    }
+    return KW_OK;
+}
+
+static bool has_wanted(const walk *w, const kw_family *family) {
+    bool has = false;
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        has = has || (family->ops >> op & 1 && family->dtypes & w->dtypes[op]);
+    }
+    return has;
 }
 
 static kw_status walk_family(walk *w, const kw_family *family, kw_error *err) {
     bool present;
+    if (!has_wanted(w, family)) {
+        return KW_OK;
+    }
     kw_status status = kw_family_rules_open(&w->family, w->rules, family, &present, err);
     if (status || !present) {
         return status;
     }
     for (int op = 0; op < KW_OP_COUNT; op++) {
         for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
-            if (!status && !w->stopped && w->family.ops >> op & 1 && w->family.dtypes >> dtype & 1 && traits_leave(w, op, dtype)) {
+            if (!status && !w->stopped && w->family.ops >> op & 1 && (w->family.dtypes & w->dtypes[op]) >> dtype & 1) {
                 status = w->family.lists_points ? walk_points(w, (kw_op)op, (kw_dtype)dtype, err)
                                                 : walk_product(w, (kw_op)op, (kw_dtype)dtype, err);
             }
@@ -206,6 +230,7 @@ kw_status kw_enumerate(const kw_space_options *options, bool (*visit)(void *user
         status = kw_rules_open(&rules, &choice, err);
     }
     status = status ? status : open_traits(&w, options, err);
+    status = status ? status : read_wanted(&w, options, err);
     if (!status && w.trait_count) {
         rules.refused = note_refused;
         rules.refused_user = &w;

@@ -107,7 +107,8 @@ bool kw_sweep_control_find(kw_config *config, kw_problem *problem, const kw_targ
     if (kw_backends[target->backend].emulated) {
         return false; /* times of a GPU that is played mean nothing */
     }
-    kw_space_options tiny = {.size = sizeof(kw_space_options), .set = "tiny", .arch = target->arch};
+    kw_space_options tiny = {
+        .size = sizeof(kw_space_options), .set = "tiny", .arch = target->arch, .problems = problem, .problem_count = 1};
     return !kw_problem_parse(problem, "conv_fwd fp32 nhwgc n1 c64 k64 i28x28 f3x3 p1x1", NULL) &&
            !kw_enumerate(&tiny, try_config, &s, NULL) && s.found;
 }

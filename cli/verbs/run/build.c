@@ -149,8 +149,8 @@ int verb_build(const cli_args *args) {
         return build_objects(args, jobs);
     }
     int code = cli_context(&context, args);
-    code = code ? code : cli_registry(&registry, context, args);
     code = code ? code : cli_problems(&list, &all);
+    code = code ? code : cli_registry_for(&registry, context, args, &list);
     if (!code && (list.count || args->value[OPT_LIMIT]) &&
         kw_registry_keep(registry, serves_any, &(servers){registry, &list, 0, limit}, &err)) {
         code = cli_fail(&err);

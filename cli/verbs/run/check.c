@@ -107,7 +107,7 @@ int verb_check(const cli_args *args) {
         cli_warn_of_cache(context, args);
     }
     sum.context = context;
-    code = code ? code : cli_registry(&registry, context, args);
+    code = code ? code : cli_registry_for(&registry, context, args, &list);
     for (size_t i = 0; !code && i < list.count; i++) {
         code = check_problem(&sum, registry, &list.items[i], args, jobs);
         sum.problems += !code;

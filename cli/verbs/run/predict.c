@@ -175,7 +175,7 @@ int verb_predict(const cli_args *args) {
     }
     code = code ? code : cli_context(&context, args);
     if (!code && cli_names_kernels(args)) {
-        code = cli_registry(&registry, context, args);
+        code = cli_registry_for(&registry, context, args, &list);
     }
     if (!code) {
         f.problem = list.items[0].problem;

@@ -328,7 +328,7 @@ static int for_each(const cli_args *args, const char *verb, each_problem *act, a
         cli_warn_of_cache(context, args);
     }
     if (!code && cli_names_kernels(args)) {
-        code = cli_registry(&registry, context, args);
+        code = cli_registry_for(&registry, context, args, &list);
     }
     bool together = all && args->value[OPT_TOGETHER];
     if (!code && together) {

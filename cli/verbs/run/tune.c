@@ -399,7 +399,7 @@ int verb_tune(const cli_args *args) {
         cli_warn_of_cache(t.context, args);
     }
     if (!code && cli_names_kernels(args)) {
-        code = cli_registry(&t.registry, t.context, args);
+        code = cli_registry_for(&t.registry, t.context, args, &list);
         t.options.registry = t.registry;
     }
     if (!code && list.count > 1 && !t.json) {

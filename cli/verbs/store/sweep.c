@@ -173,13 +173,14 @@ static int read_sweep_kernels(session *s) {
     if (kw_context_open(&s->context, device, &options, &err)) {
         return cli_fail(&err);
     }
-    for (size_t i = 0; i < s->options.problem_count; i++) {
+    size_t problems = s->args->value[OPT_WHERE] ? 0 : s->options.problem_count; /* problems of any kind may be chosen */
+    for (size_t i = 0; i < problems; i++) {
         asked[s->problems[i].op][s->problems[i].dtype] = true;
     }
     if (s->args->value[OPT_WHERE]) {
-        memset(asked, true, sizeof asked); /* problems of any kind may be chosen */
+        memset(asked, true, sizeof asked);
     }
-    int code = cli_registry(&s->registry, s->context, s->args);
+    int code = cli_registry(&s->registry, s->context, s->args, s->problems, problems);
     size_t count = code ? 0 : kw_registry_count(s->registry), kept = 0;
     s->configs = calloc(count + 1, sizeof *s->configs);
     kw_status status = KW_OK;

@@ -107,6 +107,78 @@ static void the_order_is_the_same_each_time(void **state) {
     }
 }
 
+/* What is listed for problems, held against what the whole list has for them, in its order. */
+typedef struct part_of_whole {
+    const kw_catalog *whole;
+    const kw_problem *problems;
+    size_t count, next, listed;
+} part_of_whole;
+
+static void pass_over_others(part_of_whole *p) {
+    for (; p->next < p->whole->count; p->next++) {
+        const kw_config *config = &p->whole->configs[p->next];
+        for (size_t i = 0; i < p->count; i++) {
+            if (config->op == p->problems[i].op && config->dtype == p->problems[i].dtype) {
+                return;
+            }
+        }
+    }
+}
+
+static bool follow_part(void *user, const kw_config *config) {
+    part_of_whole *p = user;
+    pass_over_others(p);
+    p->listed++;
+    return p->next < p->whole->count && same(config, &p->whole->configs[p->next++]);
+}
+
+static size_t check_part(const kw_catalog *whole, kw_space_options options, const kw_problem *problems, size_t count) {
+    part_of_whole p = {.whole = whole, .problems = problems, .count = count};
+    options.problems = problems;
+    options.problem_count = count;
+    assert_int_equal(kw_enumerate(&options, follow_part, &p, NULL), KW_OK);
+    pass_over_others(&p);
+    assert_int_equal(p.next, whole->count); /* no further one */
+    return p.listed;
+}
+
+static void check_parts(const kw_catalog *whole, kw_space_options options) {
+    size_t listed = 0;
+    assert_true(whole->count);
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+            listed += check_part(whole, options, &(kw_problem){.op = (kw_op)op, .dtype = (kw_dtype)dtype}, 1);
+        }
+    }
+    assert_int_equal(listed, whole->count);
+    const kw_problem three[] = {
+        {.op = KW_GEMM, .dtype = KW_FP32}, {.op = KW_CONV_FWD, .dtype = KW_BF16}, {.op = KW_GEMM, .dtype = KW_FP32}};
+    assert_true(check_part(whole, options, three, 3) < listed);
+}
+
+static void kernels_for_problems_are_those_of_the_whole_list(void **state) {
+    const spaces *all = *state;
+    static const char *const gpus[] = {"sm_90", "gfx942"};
+    check_parts(&all->of[ARCHES - 1][TINY], (kw_space_options){.set = "tiny", .arch = kw_cpu_archs[ARCHES - 1].name});
+    for (size_t i = 0; i < sizeof gpus / sizeof *gpus; i++) {
+        kw_catalog whole = {0};
+        kw_space_options options = {.set = "default", .arch = gpus[i]};
+        assert_int_equal(kw_enumerate(&options, add, &whole, NULL), KW_OK);
+        check_parts(&whole, options);
+        kw_catalog_drop(&whole);
+    }
+}
+
+static void problems_without_an_operation_are_refused(void **state) {
+    (void)state;
+    kw_error err = {0};
+    size_t count = 0;
+    const kw_problem none = {.op = KW_OP_COUNT};
+    kw_space_options options = {.set = "tiny", .arch = "x86-64-v3", .problems = &none, .problem_count = 1};
+    assert_int_equal(kw_enumerate(&options, count_one, &count, &err), KW_ILLEGAL);
+    assert_non_null(strstr(err.text, "no such operation or type"));
+}
+
 /* How many configs of the catalog have the kernel's family, op and dtype. */
 static size_t count_like(const kw_catalog *catalog, const kw_config *like) {
     size_t count = 0;
@@ -267,6 +339,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configs_run_and_survive_their_text),
         cmocka_unit_test(the_order_is_the_same_each_time),
+        cmocka_unit_test(kernels_for_problems_are_those_of_the_whole_list),
+        cmocka_unit_test(problems_without_an_operation_are_refused),
         cmocka_unit_test(sets_are_parts_of_full_and_have_their_sizes),
         cmocka_unit_test(set_tests_has_every_value_of_every_axis),
         cmocka_unit_test(every_family_of_cpus_has_rules_and_a_place_in_every_set),
