@@ -186,14 +186,3 @@ kw_status kw_jit_known(const kw_jit *jit, const kw_config *config, const char *b
     kw_jit alone = {.code = jit->code, .cache = jit->cache};
     return take_blob(&alone, config, builder, blob, result, err);
 }
-
-bool kw_jit_has(const kw_jit *jit, const kw_config *config) {
-    kw_text source = {0};
-    char key[KW_CACHE_KEY_MAX + 1], found[KW_CACHE_KEY_MAX + 1];
-    bool has = config->family->builtin;
-    if (!has && jit->cache && !make_key(jit, config, &source, key, NULL)) {
-        has = jit->compiler ? kw_cache_has(jit->cache, key) : kw_cache_youngest(jit->cache, key, found);
-    }
-    kw_text_drop(&source);
-    return has;
-}

@@ -87,7 +87,5 @@ kw_status kw_jit_blob(const kw_jit *jit, const kw_config *config, kw_blob *blob,
 /* The same from the cache alone, where the blob of this builder comes before younger ones. */
 kw_status kw_jit_known(const kw_jit *jit, const kw_config *config, const char *builder, kw_blob *blob, kw_jit_result *result,
                        kw_error *err);
-/* Whether the cache (or a compiled-in family) has it, without reading it whole. */
-bool kw_jit_has(const kw_jit *jit, const kw_config *config);
 
 #endif

@@ -283,13 +283,8 @@ kw_zeros kw_zeros_of(const kw_problem *problem, const void *const extras[KW_EXTR
     return (kw_zeros){kw_epilogue_zero_of_x(&problem->epilogue, extras), kw_epilogue_zero_of_w(&problem->epilogue, extras, channel)};
 }
 
-double kw_reference_at(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index, int64_t *products,
-                       double *magnitude) {
-    return kw_reference_less_zero(problem, tensors, (kw_zeros){0}, index, products, magnitude);
-}
-
-double kw_reference_less_zero(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], kw_zeros zero, int64_t index,
-                              int64_t *products, double *magnitude) {
+double kw_reference_at(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], kw_zeros zero, int64_t index,
+                       int64_t *products, double *magnitude) {
     sum total;
     if (problem->op == KW_GEMM) {
         total = sum_gemm(problem, tensors, zero, index);

@@ -280,12 +280,3 @@ kw_status kw_segment_read(const char *path, const kw_segment_visitor *visitor, k
     kw_reader_close(&reader);
     return status;
 }
-
-kw_status kw_segment_read_bytes(const void *bytes, size_t size, const kw_segment_visitor *visitor, kw_segment_counts *counts,
-                                kw_error *err) {
-    kw_reader *reader;
-    kw_status status = kw_reader_open_bytes(&reader, bytes, size, err);
-    status = status ? status : kw_segment_read_lines(reader, visitor, counts, err);
-    kw_reader_close(&reader);
-    return status;
-}

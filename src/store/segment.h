@@ -41,8 +41,5 @@ kw_status kw_segment_read(const char *path, const kw_segment_visitor *visitor, k
 /* The same of what a reader still has. */
 struct kw_reader;
 kw_status kw_segment_read_lines(struct kw_reader *reader, const kw_segment_visitor *visitor, kw_segment_counts *counts, kw_error *err);
-/* The same of bytes in memory. */
-kw_status kw_segment_read_bytes(const void *bytes, size_t size, const kw_segment_visitor *visitor, kw_segment_counts *counts,
-                                kw_error *err);
 
 #endif

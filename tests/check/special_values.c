@@ -244,7 +244,8 @@ static kw_status open_round(special_run *run, const kw_bench *bench, int round, 
     }
     fill_special(run, round, &random);
     for (size_t i = 0; i < count; i++) {
-        run->wanted[i] = kw_reference_at(run->problem, (const void *const *)run->tensor, (int64_t)i, &run->products[i], &run->magnitude[i]);
+        run->wanted[i] = kw_reference_at(run->problem, (const void *const *)run->tensor, (kw_zeros){0}, (int64_t)i, &run->products[i],
+                                         &run->magnitude[i]);
     }
     return KW_OK;
 }

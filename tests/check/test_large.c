@@ -115,7 +115,7 @@ static void compare(const kw_problem *problem, void *const tensors[KW_TENSOR_COU
     kw_dtype output = kw_problem_dtype(problem, result);
     for (int64_t i = 0; i < kw_problem_elements(problem, result); i++) {
         double got = kw_dtype_load(output, tensors[result], i);
-        double wanted = kw_reference_at(problem, (const void *const *)tensors, i, NULL, NULL);
+        double wanted = kw_reference_at(problem, (const void *const *)tensors, (kw_zeros){0}, i, NULL, NULL);
         if (got != wanted) {
             fail_msg("%s on %s: element %lld is %g, should be %g", config, text, (long long)i, got, wanted);
         }

@@ -133,7 +133,8 @@ static void ask(group *g, const kw_config *listed, const kw_problem *problem) {
     kw_native_problem_read(&sight, problem, &g->target);
     kw_native_features_fill_problem(g->features, g->row, &sight);
     kw_native_features_fill_config(g->features, g->row, config);
-    kw_native_features_fill_pair(g->features, g->row, &sight, config, &launch, ns);
+    kw_native_features_tiles tiles = kw_native_features_tiles_of(config);
+    kw_native_features_fill_tiled(g->features, g->row, &sight, &tiles, &launch, ns);
     put(&g->expected, (int64_t)sum_of_features(kw_native_features_table(g->features), g->row));
 }
 

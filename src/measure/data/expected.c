@@ -338,7 +338,7 @@ kw_status kw_expected_make(kw_expected *expected, const kw_problem *problem, con
         kw_epilogue_value sum = {0};
         owner_of(&own, problem, memory, ends, index);
         kw_zeros zero = kw_zeros_of(&own.problem, own.memory.extra, index - own.begin);
-        sum.value = kw_reference_less_zero(&own.problem, own.memory.tensor, zero, index - own.begin, &products, &sum.magnitude);
+        sum.value = kw_reference_at(&own.problem, own.memory.tensor, zero, index - own.begin, &products, &sum.magnitude);
         sum.bound = fill->exact || is_whole(problem->dtype) ? 0 : kw_sum_bound(products, sum.magnitude);
         expect_element(expected, i, &own, &sum, fill->exact);
         expected->nonzero += expected->value[i] != 0;

@@ -103,10 +103,6 @@ static const kw_family ck_conv = {
     .launch = ck_launch,
 };
 
-bool kw_ck_config_is(const kw_config *config) {
-    return config->family == &ck_gemm || config->family == &ck_conv;
-}
-
 kw_status kw_ck_config_fits(const kw_config *config, const kw_problem *problem, kw_error *err) {
     bool same = config->op == problem->op && config->dtype == problem->dtype;
     if (same && problem->op == KW_GEMM) {

@@ -13,8 +13,6 @@
 
 /* KW_MALFORMED names the part that follows no grammar. */
 kw_status kw_ck_config_read(kw_config *config, const char *name, kw_error *err);
-/* Whether a config is one of these. */
-bool kw_ck_config_is(const kw_config *config);
 /* KW_OK where the kernel is of the problem's operation, type and layout, or number of axes. */
 kw_status kw_ck_config_fits(const kw_config *config, const kw_problem *problem, kw_error *err);
 

@@ -60,9 +60,5 @@ void kw_ck_features_gemm_row(double row[KW_CK_FEATURES_GEMM], const kw_ck_featur
 
 /* The full tables. */
 extern const kw_feature_table kw_ck_features_conv_table, kw_ck_features_gemm_table;
-/* The columns of the full table that a smaller set has, in its order: 97, 91 or 83; 72 or 55. Returns count, 0 when there is no such
- * set. */
-size_t kw_ck_features_conv_columns(int32_t column[KW_CK_FEATURES_CONV], size_t set);
-size_t kw_ck_features_gemm_columns(int32_t column[KW_CK_FEATURES_GEMM], size_t set);
 
 #endif

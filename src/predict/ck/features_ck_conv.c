@@ -209,14 +209,3 @@ void kw_ck_features_conv_row(double row[KW_CK_FEATURES_CONV], const kw_ck_featur
     CONV_COLUMNS(COLUMN)
 #undef COLUMN
 }
-
-size_t kw_ck_features_conv_columns(int32_t column[KW_CK_FEATURES_CONV], size_t set) {
-    size_t kept = 0;
-    for (size_t i = 0; i < KW_CK_FEATURES_CONV; i++) {
-        bool suffix = columns[i].group[0] == 's', depth = columns[i].group[0] == 'd';
-        if (set == 97 || (set == 91 && !suffix) || (set == 83 && !suffix && !depth)) {
-            column[kept++] = (int32_t)i;
-        }
-    }
-    return kept;
-}

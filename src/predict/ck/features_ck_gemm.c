@@ -129,13 +129,3 @@ void kw_ck_features_gemm_row(double row[KW_CK_FEATURES_GEMM], const kw_ck_featur
     GEMM_COLUMNS(COLUMN)
 #undef COLUMN
 }
-
-size_t kw_ck_features_gemm_columns(int32_t column[KW_CK_FEATURES_GEMM], size_t set) {
-    size_t kept = 0;
-    for (size_t i = 0; i < KW_CK_FEATURES_GEMM; i++) {
-        if (set == 72 || (set == 55 && columns[i].group[0] != 'l')) {
-            column[kept++] = (int32_t)i;
-        }
-    }
-    return kept;
-}

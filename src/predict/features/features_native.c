@@ -374,9 +374,3 @@ void kw_native_features_fill_tiled(const kw_native_features *own, double *row, c
     PAIR_COLUMNS(COLUMN)
 #undef COLUMN
 }
-
-void kw_native_features_fill_pair(const kw_native_features *own, double *row, const kw_native_features_problem *p, const kw_config *config,
-                                  const kw_launch *l, double estimate_ns) {
-    kw_native_features_tiles tiles = kw_native_features_tiles_of(config);
-    kw_native_features_fill_tiled(own, row, p, &tiles, l, estimate_ns);
-}

@@ -39,9 +39,6 @@ void kw_native_problem_read(kw_native_features_problem *sight, const kw_problem 
 /* Each fills its part of a whole row. */
 void kw_native_features_fill_problem(const kw_native_features *own, double *row, const kw_native_features_problem *sight);
 void kw_native_features_fill_config(const kw_native_features *own, double *row, const kw_config *config);
-/* Only for a pair that fits; estimate_ns is kw_predict_ns of the pair. */
-void kw_native_features_fill_pair(const kw_native_features *own, double *row, const kw_native_features_problem *sight,
-                                  const kw_config *config, const kw_launch *launch, double estimate_ns);
 
 /* What the compiled kernel of a GPU needs, where a row says it. registers 0: nobody has compiled it, and it is estimated from the axes. */
 typedef struct kw_native_resources {
@@ -56,7 +53,7 @@ typedef struct kw_native_features_tiles {
     kw_native_resources need; /* for the caller to fill in what is known */
 } kw_native_features_tiles;
 kw_native_features_tiles kw_native_features_tiles_of(const kw_config *config);
-/* kw_native_features_fill_pair of the config with these tiles. */
+/* Of the config with these tiles, only for a pair that fits; estimate_ns is kw_predict_ns of the pair. */
 void kw_native_features_fill_tiled(const kw_native_features *own, double *row, const kw_native_features_problem *sight,
                                    const kw_native_features_tiles *tiles, const kw_launch *launch, double estimate_ns);
 

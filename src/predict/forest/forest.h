@@ -76,7 +76,6 @@ size_t kw_forest_batch_bytes(const kw_forest_batch *batch);
 kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch *batch, const char *instructions, kw_error *err);
 void kw_forest_scratch_close(kw_forest_scratch **scratch);
 size_t kw_forest_scratch_bytes(const kw_forest_scratch *scratch);
-const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch);
 
 typedef struct kw_forest_query {
     const double *values;         /* one a feature: read for role PROBLEM */

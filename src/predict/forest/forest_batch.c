@@ -237,10 +237,6 @@ size_t kw_forest_scratch_bytes(const kw_forest_scratch *scratch) {
     return sizeof *scratch + scratch->bytes + 64;
 }
 
-const char *kw_forest_scratch_instructions(const kw_forest_scratch *scratch) {
-    return scratch->kernel->instructions;
-}
-
 void kw_forest_batch_score(const kw_forest_batch *batch, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
     const kw_forest *forest = batch->forest;
     kw_forest_binning *binder = &scratch->binder;

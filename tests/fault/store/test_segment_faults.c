@@ -1,5 +1,6 @@
 /* test_segment_faults.c: segments that were cut off, altered, or written to a full disk. Only whole good lines are read, and adding goes on
  * behind whatever is there. The C library's write and fdatasync are wrapped (linker option --wrap) to fail at will. */
+#include "store/io/reader.h"
 #include "store/segment.h"
 #include "store/sink.h"
 #include "support/kw_test.h"
@@ -116,8 +117,11 @@ static kw_segment_counts read_file(uint64_t *seen) {
 static kw_segment_counts read_bytes(const char *bytes, size_t size, uint64_t *seen) {
     kw_segment_visitor visitor = {NULL, take_row, seen};
     kw_segment_counts counts;
+    kw_reader *reader;
     *seen = 0;
-    assert_int_equal(kw_segment_read_bytes(bytes, size, &visitor, &counts, NULL), KW_OK);
+    assert_int_equal(kw_reader_open_bytes(&reader, bytes, size, NULL), KW_OK);
+    assert_int_equal(kw_segment_read_lines(reader, &visitor, &counts, NULL), KW_OK);
+    kw_reader_close(&reader);
     return counts;
 }
 

@@ -84,7 +84,7 @@ static void compare(const kw_problem *problem, const kw_tensors *tensors, const 
     int64_t count = kw_problem_elements(problem, result);
     char rounded[8];
     for (int64_t i = 0; i < count; i++) {
-        kw_dtype_store(dtype, rounded, 0, kw_reference_at(problem, all, i, NULL, NULL));
+        kw_dtype_store(dtype, rounded, 0, kw_reference_at(problem, all, (kw_zeros){0}, i, NULL, NULL));
         double expected = kw_dtype_load(dtype, rounded, 0), got = kw_dtype_load(dtype, all[result], i);
         if (expected != got) {
             fail_msg("%s: element %lld is %g, expected %g", what, (long long)i, got, expected);

@@ -137,7 +137,7 @@ static void compare(const run *r, const void *const extras[KW_EXTRA_MAX], const 
             assert_true(!memcmp((const char *)result_of(r) + (size_t)i * kw_dtype_size(dtype), "\xff\xff\xff\xff", kw_dtype_size(dtype)));
             continue; /* a gap, which stays as it was */
         }
-        kw_epilogue_value v = {.value = kw_reference_less_zero(&r->problem, all, kw_zeros_of(&r->problem, extras, i), i, NULL, NULL)};
+        kw_epilogue_value v = {.value = kw_reference_at(&r->problem, all, kw_zeros_of(&r->problem, extras, i), i, NULL, NULL)};
         kw_epilogue_apply(&v, &r->problem, extras, i);
         kw_dtype_store(dtype, rounded, 0, v.value);
         double expected = kw_dtype_load(dtype, rounded, 0), got = kw_dtype_load(dtype, result_of(r), i);

@@ -217,7 +217,8 @@ static void features_are_those_of_each_pair_alone(void **state) {
         size_t i = dataset.problem_groups[c].first + dataset.problem_groups[c].count - 1;
         kw_native_features_fill_problem(own, row, &sight);
         kw_native_features_fill_config(own, row, &dataset.pairs[i].config);
-        kw_native_features_fill_pair(own, row, &sight, &dataset.pairs[i].config, &dataset.pairs[i].launch, dataset.pairs[i].estimate_ns);
+        kw_native_features_tiles tiles = kw_native_features_tiles_of(&dataset.pairs[i].config);
+        kw_native_features_fill_tiled(own, row, &sight, &tiles, &dataset.pairs[i].launch, dataset.pairs[i].estimate_ns);
         for (size_t k = 0; k < columns; k++) {
             double other = rows[i * columns + k];
             assert_true(other == row[k] || (isnan(other) && isnan(row[k])));

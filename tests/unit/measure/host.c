@@ -148,7 +148,7 @@ static void store_cut(kw_dtype dtype, void *memory, int64_t index, double value)
 
 /* As if the partial sum was kept in the storage type half way. */
 static double low_precision(const kw_problem *problem, const void *const tensors[KW_TENSOR_COUNT], int64_t index, kw_dtype dtype) {
-    double magnitude = 0, value = kw_reference_at(problem, tensors, index, NULL, &magnitude);
+    double magnitude = 0, value = kw_reference_at(problem, tensors, (kw_zeros){0}, index, NULL, &magnitude);
     _Alignas(8) unsigned char half[8];
     kw_dtype_store(dtype, half, 0, magnitude / 2);
     return value + kw_dtype_load(dtype, half, 0) - magnitude / 2;
@@ -185,8 +185,9 @@ static void compute(const kw_bound *bound, const kw_launch_memory *memory, const
         if ((fault == HOST_unwritten_tail && i == elements - 1) || (fault == HOST_unwritten_middle && i == elements / 2)) {
             continue;
         }
-        double value = fault == HOST_low_precision ? low_precision(problem, tensors, i, output)
-                                                   : kw_reference_at(problem, tensors, source_index(fault, &s, i), NULL, NULL);
+        double value = fault == HOST_low_precision
+                           ? low_precision(problem, tensors, i, output)
+                           : kw_reference_at(problem, tensors, (kw_zeros){0}, source_index(fault, &s, i), NULL, NULL);
         value += carry;
         value += fault == HOST_stale_result ? kw_dtype_load(output, memory->tensor[result], i) : 0;
         value = fault == HOST_missing_last_tile && last_channel ? 0 : value;

@@ -87,7 +87,8 @@ static void our_rows_are_finite_and_fills_are_shares(void **state) {
             config.family->launch(&config, &problem, &target, &launch);
             kw_native_features_fill_problem(own, row, &sight);
             kw_native_features_fill_config(own, row, &config);
-            kw_native_features_fill_pair(own, row, &sight, &config, &launch, kw_predict_ns(&config, &problem, &target, &launch));
+            kw_native_features_tiles tiles = kw_native_features_tiles_of(&config);
+            kw_native_features_fill_tiled(own, row, &sight, &tiles, &launch, kw_predict_ns(&config, &problem, &target, &launch));
             for (size_t f = 0; f < table->count; f++) {
                 bool axis = f > kw_native_features_config_start(own) && f < kw_native_features_pair_start(own);
                 bool share = strstr(table->features[f].name, "_fill") != NULL;

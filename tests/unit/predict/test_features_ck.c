@@ -33,7 +33,7 @@ static void named_row(double *row, const char *kernel, const char *text, const c
     if (kw_ck_config_read(&config, kernel, &err) || kw_problem_parse(&problem, text, &err) || kw_ck_config_fits(&config, &problem, &err)) {
         fail_msg("%s", err.text);
     }
-    assert_true(kw_ck_config_is(&config) && kw_ck_describes(&config));
+    assert_true(kw_ck_describes(&config));
     kw_ck_row(row, &config, &problem, kw_ck_features_hardware_of(arch));
 }
 
@@ -143,6 +143,17 @@ static void gemm_rows_follow_the_published_formulas(void **state) {
     assert_true(gemm_value(row, "has_padding_when_needed_m") == 0 && gemm_value(row, "pad_m") == 0);
 }
 
+/* The columns of the full table that a smaller published set has, in its order: all but those of the groups that it lacks. */
+static size_t columns_without(int32_t column[], const kw_feature_table *table, const char *lacks) {
+    size_t kept = 0;
+    for (size_t i = 0; i < table->count; i++) {
+        if (!strchr(lacks, table->features[i].group[0])) {
+            column[kept++] = (int32_t)i;
+        }
+    }
+    return kept;
+}
+
 /* Places from the published lists: first, last and those around each cut. */
 static void smaller_sets_keep_the_published_order(void **state) {
     (void)state;
@@ -169,13 +180,13 @@ static void smaller_sets_keep_the_published_order(void **state) {
     };
     int32_t column[KW_CK_FEATURES_CONV];
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        assert_int_equal(kw_ck_features_conv_columns(column, places[i].set), places[i].set);
+        const char *lacks = places[i].set == 83 ? "sd" : places[i].set == 91 ? "s" : "";
+        assert_int_equal(columns_without(column, &kw_ck_features_conv_table, lacks), places[i].set);
         assert_string_equal(kw_ck_features_conv_table.features[column[places[i].at]].name, places[i].name);
     }
-    assert_int_equal(kw_ck_features_conv_columns(column, 90), 0);
-    assert_int_equal(kw_ck_features_gemm_columns(column, 72), 72);
+    assert_int_equal(columns_without(column, &kw_ck_features_gemm_table, ""), 72);
     assert_string_equal(kw_ck_features_gemm_table.features[column[43]].name, "ratio_M_to_tile_m");
-    assert_int_equal(kw_ck_features_gemm_columns(column, 55), 55);
+    assert_int_equal(columns_without(column, &kw_ck_features_gemm_table, "l"), 55);
     assert_string_equal(kw_ck_features_gemm_table.features[column[42]].name, "cu_utilization");
     assert_string_equal(kw_ck_features_gemm_table.features[column[43]].name, "hw_num_cus");
 }

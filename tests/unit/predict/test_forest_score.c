@@ -103,7 +103,6 @@ static void check_batch(batch_case *p, const char *instructions, const char *nam
         return;
     }
     assert_int_equal(status, KW_OK);
-    assert_string_equal(kw_forest_scratch_instructions(scratch), instructions);
     for (int again = 0; again < 2; again++) { /* a scratch holds nothing over from the call before */
         memset(p->scores, 0xff, p->count * sizeof *p->scores);
         kw_forest_batch_score(batch, scratch, &query, p->scores);

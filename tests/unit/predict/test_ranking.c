@@ -104,7 +104,8 @@ static double score_row(const stumps *what, const kw_forest *forest, const kw_na
     kw_native_problem_read(&sight, problem, &p->target);
     kw_native_features_fill_problem(own, row, &sight);
     kw_native_features_fill_config(own, row, p->configs[i]);
-    kw_native_features_fill_pair(own, row, &sight, p->configs[i], p->fitting[i], p->estimates[i]);
+    kw_native_features_tiles tiles = kw_native_features_tiles_of(p->configs[i]);
+    kw_native_features_fill_tiled(own, row, &sight, &tiles, p->fitting[i], p->estimates[i]);
     row[kw_feature_find(table, "family")] = code_of(what->families, p->configs[i]->family->name);
     for (size_t j = 0; j < kw_forest_describe(forest).features; j++) {
         features[j] = row[kw_feature_find(table, kw_forest_feature(forest, j))];

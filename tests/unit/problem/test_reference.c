@@ -149,7 +149,7 @@ static void reference_is_the_definition(void **state) {
         int64_t products_of_all = 0;
         for (int64_t j = 0; j < all.elements[result]; j++) {
             int64_t products = -1;
-            double magnitude = -1, value = kw_reference_less_zero(&problem, tensors, zero, j, &products, &magnitude);
+            double magnitude = -1, value = kw_reference_at(&problem, tensors, zero, j, &products, &magnitude);
             if (value != all.tensor[result][j] || products != all.products[j] || magnitude != all.magnitude[j]) {
                 char text[KW_PROBLEM_TEXT_MAX];
                 kw_problem_print(text, sizeof text, &problem);
@@ -159,7 +159,8 @@ static void reference_is_the_definition(void **state) {
             products_of_all += products;
         }
         assert_int_equal(2 * products_of_all, kw_problem_flops(&problem));
-        assert_true(zero.x != 0 || zero.w != 0 || kw_reference_at(&problem, tensors, 0, NULL, NULL) == all.tensor[result][0]);
+        assert_true(zero.x != 0 || zero.w != 0 ||
+                    kw_reference_at(&problem, tensors, (kw_zeros){0}, 0, NULL, NULL) == all.tensor[result][0]);
         drop_data(&all);
     }
 }
