@@ -10,16 +10,19 @@ return {
             lanes = { "c", "k" },
             tile = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 32, 64 },
             vecs = { 1, 2, 3, 4, 5, 6 },
-            copy = dtype == "fp32" and { 0, 1, 2 } or { 1 },
-            merge = { 0, 1 },
+            copy = dtype == "fp32" and { 0, 1, 2 } or dtype == "bf16" and { 1, 2 } or { 1 },
+            merge = dtype == "bf16" and { 0, 1, 3, 5 } or { 0, 1 },
             box = { 0, 128 },
         }
     end,
     rules = {
         (include "tables/isa").whole_tiles("tile", 17),
         (include "tables/isa").widest,
+        { "several filter rows are merged where that saves reading y where it lies again", function(c)
+            return c.merge <= 1 or c.copy == 2
+        end },
         { "fewer than 7 sums in flight leave the multiply-add units idle; groups of few channels fill no more than 4", function(c)
-            return c.tile * c.vecs >= 7 or (c.tile == 4 and c.vecs == 1)
+            return c.tile * c.vecs * math.max(c.merge, 1) >= 7 or (c.tile == 4 and c.vecs == 1)
         end },
     },
 }

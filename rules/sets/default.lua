@@ -159,6 +159,7 @@ local weight = {
         { "c", 10, 2, 0, 0 }, { "c", 5, 3, 0, 0 }, { "c", 7, 3, 0, 0 }, { "k", 9, 1, 0, 0 }, { "k", 10, 1, 0, 0 }, { "k", 11, 1, 0, 0 },
         { "k", 12, 1, 0, 0 }, { "k", 13, 1, 0, 0 }, { "k", 16, 1, 0, 0 }, { "k", 5, 2, 0, 0 }, { "c", 9, 2, 1, 0 }, { "c", 10, 2, 1, 0 },
         { "c", 13, 2, 1, 0 }, { "c", 14, 1, 1, 0 }, { "k", 14, 1, 1, 0 }, { "k", 10, 2, 2, 1 }, { "k", 13, 2, 2, 1 }, { "k", 14, 2, 2, 1 },
+        { "k", 9, 1, 2, 1 }, { "k", 6, 2, 2, 1 },
         { "c", 12, 1, 2, 1 }, { "c", 8, 1, 2, 1 }, { "c", 9, 3, 2, 1 }, { "c", 6, 4, 2, 1 }, { "c", 14, 2, 2, 1 }, { "c", 6, 2, 2, 1 },
         { "c", 4, 3, 1, 1 }, { "c", 13, 1, 2, 1 }, { "c", 11, 1, 2, 1 }, { "c", 5, 3, 2, 1 }, { "c", 7, 3, 2, 1 },
         { "c", 12, 1, 0, 0 }, { "c", 14, 1, 0, 0 }, { "c", 15, 1, 0, 0 }, { "c", 9, 1, 2, 1 }, { "c", 10, 1, 2, 1 },
@@ -216,6 +217,13 @@ local depthwise_weight = {
 }
 local depthwise_weight_narrower = {
     { 3, 3, 1, 1, 4 }, { 3, 3, 1, 2, 2 }, { 3, 3, 2, 1, 4 }, { 3, 3, 2, 2, 2 }, { 1, 5, 1, 1, 8 }, { 1, 5, 2, 1, 8 }, { 1, 7, 1, 1, 7 },
+}
+-- Of few channels of x in bf16, with y where it lies.
+local first_weight = {
+    { "k", 9, 1, 2, 1 }, { "k", 9, 2, 2, 1 }, { "k", 9, 3, 2, 1 }, { "k", 12, 1, 2, 1 }, { "k", 12, 2, 2, 1 }, { "k", 8, 1, 2, 1 }, { "k", 8, 3, 2, 1 },
+    { "k", 5, 4, 2, 1 }, { "k", 10, 1, 2, 1 }, { "k", 10, 2, 2, 1 }, { "k", 15, 1, 2, 1 }, { "k", 7, 2, 2, 1 }, { "k", 7, 3, 2, 1 }, { "k", 14, 1, 2, 1 },
+    { "k", 14, 2, 2, 1 }, { "k", 11, 1, 2, 1 }, { "k", 11, 2, 2, 1 }, { "k", 16, 1, 2, 1 }, { "k", 13, 2, 2, 1 }, { "k", 6, 4, 2, 1 },
+    { "k", 3, 1, 2, 3 }, { "k", 3, 2, 2, 3 }, { "k", 3, 3, 2, 3 }, { "k", 6, 1, 2, 3 }, { "k", 5, 1, 2, 5 },
 }
 -- The same by pairs of result rows.
 local depthwise_weight_pairs = {
@@ -282,7 +290,8 @@ return {
             end
             local tiles = c.dtype == "fp32" and weight or narrow_weight
             local list = preferred(c, arch) and tiles[c.isa] or narrower(c, arch) and weight_narrower or {}
-            return c.box == 0 and among(list, { c.lanes, c.tile, c.vecs, c.copy, c.merge })
+            local point = { c.lanes, c.tile, c.vecs, c.copy, c.merge }
+            return c.box == 0 and (among(list, point) or (c.dtype == "bf16" and preferred(c, arch) and among(first_weight, point)))
         end,
         ["conv.depthwise_weight"] = function(c, arch)
             local list = (c.math == "dp" or c.math == "wide") and depthwise_weight_pairs or c.isa ~= arch.isa[1] and depthwise_weight_narrower

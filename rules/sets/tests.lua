@@ -126,6 +126,8 @@ local weight = {
         { "c", 10, 1, 1, 0, 0 }, { "k", 3, 3, 1, 0, 0 },
     },
 }
+-- The same with pairs made of y where it lies.
+local weight_pairs = { avx512 = { { "k", 3, 2, 2, 3, 128 }, { "k", 9, 2, 2, 1, 128 } } }
 -- taps_h, taps_w, stride, tile_h, tile_w
 local depthwise_weight = {
     avx512 = {
@@ -191,7 +193,8 @@ return {
             if c.math == "amx" then
                 return picked({ avx512 = amx_weight }, c, arch, { c.tile, c.vecs, c.box })
             end
-            return picked(weight, c, arch, { c.lanes, c.tile, c.vecs, c.copy, c.merge, c.box })
+            local lists = c.math == "dp" and c.copy == 2 and weight_pairs or weight
+            return picked(lists, c, arch, { c.lanes, c.tile, c.vecs, c.copy, c.merge, c.box })
         end,
         ["conv.depthwise_weight"] = function(c, arch)
             return picked(depthwise_weight, c, arch, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })

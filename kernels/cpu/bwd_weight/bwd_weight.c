@@ -8,11 +8,15 @@
  * done for a vector of output channels, whatever groups they are of, and the copy of x is own_lanes.h's; family conv.any_groups_weight.
  * KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as pairs; where it is 2, of x alone. math=amx has y's
  * channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row,
- * are worked on as channels. */
+ * are worked on as channels, and of so many filter rows in one tile: its pixels of y are read once for all of these. */
 #include "cpu/bwd_weight/args.h"
 #define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"
 
+#define KW_PAIRS (KW_DP || KW_MATH == 3 || KW_STORAGE == 3) /* an element is the bf16 or int16 of two pixels of a row */
+#if KW_COPY == 2
+#include "cpu/lib/zip.h"
+#endif
 #include "cpu/bwd_weight/bwd_weight_tile.h"
 #if KW_MATH == 3
 #include "cpu/ahead/call.h"
@@ -24,10 +28,10 @@
 #include "cpu/lib/apart.h"
 #endif
 
-#define KW_PAIRS (KW_DP || KW_MATH == 3 || KW_STORAGE == 3) /* an element is the bf16 or int16 of two pixels of a row */
 #define KW_WIDTH (KW_VECS * KW_LANES)
 #define KW_PADDED (KW_MERGE || KW_PAIRS) /* columns of the copy include the padding, and no tap clips them */
 #define KW_COPY_Y (KW_COPY == 1)
+#define KW_PADDED_ROWS (KW_MERGE > 1) /* and so do its rows, for a tile has several of them */
 #if KW_LANES_C
 #define KW_X_WIDTH KW_WIDTH /* channels of a block */
 #define KW_Y_WIDTH KW_TILE
@@ -72,9 +76,9 @@ static __attribute__((unused)) void find_pixels(share *s) {
         s->y.count[axis] = pixels;
         s->x.low[axis] = kw_max(low, 0);
         s->x.count[axis] = kw_max(kw_min(high, s->in[axis]) - s->x.low[axis], 0);
-        if (KW_PADDED && axis == KW_BOX_W) {
-            s->x.low[KW_BOX_W] = low;
-            s->x.count[KW_BOX_W] = high - low;
+        if ((KW_PADDED && axis == KW_BOX_W) || (KW_PADDED_ROWS && axis == KW_BOX_H)) {
+            s->x.low[axis] = low;
+            s->x.count[axis] = high - low;
         }
     }
 #if KW_PAIRS
@@ -205,8 +209,8 @@ KW_INLINE kw_i64 first_y(const share *s, kw_i64 block) {
     kw_i64 reads = KW_Y_WIDTH - (!KW_LANES_C && block_lacks(s, block) ? KW_LANES : 0);
     return first_channel(KW_COPY_Y, block, KW_Y_WIDTH, reads, (s->args->groups - s->group) * s->k);
 }
-KW_INLINE kw_i64 x_offset(const share *s, kw_i64 block) { return KW_COPY ? block * s->x.block : first_x(s, block) * 4; }
-KW_INLINE kw_i64 y_offset(const share *s, kw_i64 block) { return KW_COPY_Y ? block * s->y.block : first_y(s, block) * 4; }
+KW_INLINE kw_i64 x_offset(const share *s, kw_i64 block) { return KW_COPY ? block * s->x.block : first_x(s, block) * KW_BYTES; }
+KW_INLINE kw_i64 y_offset(const share *s, kw_i64 block) { return KW_COPY_Y ? block * s->y.block : first_y(s, block) * KW_BYTES; }
 
 /* Axes that follow each other without a gap become one. */
 static void join_axes(kw_weight_job *job) {
@@ -231,13 +235,13 @@ static void join_axes(kw_weight_job *job) {
 static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
     const kw_kernel_args *a = s->args;
     const char *x = s->x.at, *y = s->y.at;
-    kw_i64 columns = KW_MERGE ? 1 : a->filter[2], row = tap_number / columns;
+    kw_i64 columns = KW_MERGE ? 1 : a->filter[2], row = tap_number / columns * KW_FILTER_ROWS;
     const kw_i64 tap[4] = {0, row / a->filter[1], row % a->filter[1], tap_number % columns};
     int empty = 0;
     for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) { /* x's position is pixel * stride + shift */
         kw_i64 stride = s->stride[axis], shift = tap[axis] * s->dilation[axis] - s->pad[axis];
         kw_i64 low = s->low[axis], high = s->high[axis];
-        if (!(KW_PADDED && axis == KW_BOX_W)) {
+        if (!(KW_PADDED && axis == KW_BOX_W) && !(KW_PADDED_ROWS && axis == KW_BOX_H)) {
             if (shift < 0) low = kw_max(low, ceil_div(-shift, stride));
             high = s->in[axis] > shift ? kw_min(high, ceil_div(s->in[axis] - shift, stride)) : low;
         }
@@ -247,7 +251,14 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
         kw_i64 x_step = s->x.step[axis] * stride, y_step = s->y.step[axis];
         job->count[axis] = high - low;
         if (KW_PAIRS && axis == KW_BOX_W) {
+#if KW_ZIPS_Y
+            job->alone = job->count[KW_BOX_W] % 2;
+            job->partner = y_step;
+            job->count[KW_BOX_W] /= 2;
+            y_step *= 2;
+#else
             job->count[KW_BOX_W] = pairs_of(s, job->count[KW_BOX_W]);
+#endif
             x_step = KW_PAIRED_X(a) ? s->x.step[KW_BOX_W] : 2 * x_step;
         }
         job->v_step[axis] = KW_LANES_C ? x_step : y_step;
@@ -255,7 +266,8 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
     }
     job->v = KW_LANES_C ? x : y;
     job->b = KW_LANES_C ? y : x;
-    join_axes(job);
+    job->b_row = s->x.step[KW_BOX_H] * s->dilation[KW_BOX_H];
+    if (!job->alone) join_axes(job);
     if (empty) job->count[0] = 0;
 }
 
@@ -348,20 +360,21 @@ static __attribute__((noinline)) void store_turned(const turned *t) {
 }
 #endif
 
-/* Sums in row order into dw; only what is this block's own. */
-static void store_sums(const share *s, const place *at, const char *sums) {
+/* Sums of a filter row, in row order, into dw; only what is this block's own. */
+static void store_row(const share *s, const place *at, kw_i64 tap, const char *sums) {
+    kw_i64 taps = s->taps * KW_FILTER_ROWS;
     kw_i64 x_block = KW_LANES_C ? at->v_block : at->b_block, y_block = KW_LANES_C ? at->b_block : at->v_block;
     kw_i64 c0 = x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_x(s, x_block);
     kw_i64 k0 = y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_y(s, y_block);
 #if !KW_LANES_C && !KW_EPILOGUE
     turned t = {
-        .sums = sums + (c0 - c_first) * KW_TILE_ROW, .row = s->taps * s->c * KW_OUT_BYTES, .first = k0 - k_first, .last = k1 - k_first};
-    t.to = s->args->w + (((s->group * (KW_OWN ? KW_LANES : s->k) + k_first) * s->taps + at->tap) * s->c + c0) * KW_OUT_BYTES;
+        .sums = sums + (c0 - c_first) * KW_TILE_ROW, .row = taps * s->c * KW_OUT_BYTES, .first = k0 - k_first, .last = k1 - k_first};
+    t.to = s->args->w + (((s->group * (KW_OWN ? KW_LANES : s->k) + k_first) * taps + tap) * s->c + c0) * KW_OUT_BYTES;
     t.count = c1 - c0;
     store_turned(&t);
 #else
     for (kw_i64 k = k0; k < k1; k++) {
-        char *to = s->args->w + ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + at->tap) * s->c * KW_OUT_BYTES;
+        char *to = s->args->w + ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * taps + tap) * s->c * KW_OUT_BYTES;
 #if KW_EPILOGUE
         for (kw_i64 c = c0; c < c1; c += KW_LANES)
             store_vector(s, to + c * KW_OUT_BYTES, sums, k - k_first, c - c_first, c1 - c);
@@ -372,6 +385,11 @@ static void store_sums(const share *s, const place *at, const char *sums) {
 #endif
     }
 #endif
+}
+
+static void store_sums(const share *s, const place *at, const char *sums) {
+    for (kw_i64 row = 0; row < KW_FILTER_ROWS; row++)
+        store_row(s, at, at->tap * KW_FILTER_ROWS + row, sums + row * KW_TILE * KW_TILE_ROW);
 }
 
 /* Whether the tile can write its sums into dw itself, and where. */
@@ -397,8 +415,10 @@ static void store_zeros(const share *s, const place *at, kw_i64 tiles) {
     kw_i64 c0 = (KW_LANES_C ? at->v_block : at->b_block) * KW_X_WIDTH, c1 = kw_min((KW_LANES_C ? v1 : b1) * KW_X_WIDTH, s->c);
     kw_i64 k0 = (KW_LANES_C ? at->b_block : at->v_block) * KW_Y_WIDTH, k1 = kw_min((KW_LANES_C ? b1 : v1) * KW_Y_WIDTH, s->k);
     for (kw_i64 k = k0; k < k1; k++) {
-        char *to = s->args->w + ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + at->tap) * s->c * KW_OUT_BYTES;
-        __builtin_memset(to + c0 * KW_OUT_BYTES, 0, (c1 - c0) * KW_OUT_BYTES);
+        for (kw_i64 row = 0; row < KW_FILTER_ROWS; row++) {
+            kw_i64 tap = ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + at->tap) * KW_FILTER_ROWS + row;
+            __builtin_memset(s->args->w + (tap * s->c + c0) * KW_OUT_BYTES, 0, (c1 - c0) * KW_OUT_BYTES);
+        }
     }
 }
 #endif
@@ -408,7 +428,7 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
     for (kw_i64 unit = s->first; unit < s->last;) {
         kw_i64 each = row_of(s), end = kw_min(s->last, (unit / each + 1) * each);
         place at = place_of(s, unit);
-        kw_weight_job pixels;
+        kw_weight_job pixels = {0};
         set_pixels(&pixels, s, at.tap);
 #if !KW_EPILOGUE
         if (ends[0] && ends[1] && pixels.count[0] == 0) {
@@ -427,7 +447,7 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             job.narrow = 0;
             job.lacks = block_lacks(s, at.v_block);
             job.steps = KW_MATH == 3 ? s->args->params.chunk : 1;
-            job.b_row = s->y.count[KW_BOX_W] * 4;
+            if (KW_MATH == 3) job.b_row = s->y.count[KW_BOX_W] * 4;
             int whole = ends[1] && is_whole(s, &at, &job);
             kw_tile(&job);
             if (ends[1] && !whole) store_sums(s, &at, spill);
@@ -462,7 +482,8 @@ static void sum_share(share *s, char *memory) {
 
 static share share_of(const kw_kernel_args *a) {
     kw_i64 taps = a->filter[0] * a->filter[1];
-    share s = {.args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps : taps * a->filter[2]};
+    share s = {
+        .args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps / KW_FILTER_ROWS : taps * a->filter[2]};
     s.in[KW_BOX_N] = s.out[KW_BOX_N] = a->n;
     s.stride[KW_BOX_N] = 1;
     for (int i = 0; i < 3; i++) {

@@ -100,14 +100,25 @@ static void copy_row(const side *to, char *pixel, const char *row, const copy *c
     }
 }
 
-/* Lanes at a position of a row of so many elements; zero outside. */
-KW_INLINE kw_vf load_run(const char *row, kw_i64 position, kw_i64 length) {
-    kw_vf v = {0};
-    if (position >= 0 && position + KW_LANES <= length) return kw_load_x(row + position * KW_BYTES);
-    for (kw_i64 i = 0; i < KW_LANES; i++) {
-        if (position + i >= 0 && position + i < length) v[i] = kw_load_1(row + (position + i) * KW_BYTES);
-    }
-    return v;
+/* Lanes at a position of a row of so many elements; zero outside. Apart, because it is rare: element by element each row's ends took as long as
+ * the rest of a row of 300. */
+static __attribute__((noinline, unused)) kw_vf load_run(const char *row, kw_i64 position, kw_i64 length) {
+    kw_i64 first = kw_max(-position, 0), last = kw_min(length - position, KW_LANES);
+    const char *p = row + position * KW_BYTES;
+    if (last <= first) return (kw_vf){0};
+#if KW_MASKS && KW_STORAGE <= 2
+    kw_lanes_mask lanes = kw_first_lanes(last) & ~kw_first_lanes(first);
+#if KW_STORAGE == 0
+    return kw_get_lanes(p, lanes);
+#else
+    return kw_widen(kw_get_halves(p, lanes));
+#endif
+#else
+    char run[KW_LANES * KW_BYTES] __attribute__((aligned(KW_LANES * KW_BYTES))) = {0};
+    for (kw_i64 i = first * KW_BYTES; i < last * KW_BYTES; i++)
+        run[i] = p[i];
+    return kw_load_x(run);
+#endif
 }
 
 /* The same of groups' channels among others: pixel by pixel, whole vectors, of which the next pixel covers what is too much. */
@@ -146,11 +157,14 @@ static __attribute__((unused)) void copy_run(const side *to, char *row, const ch
         copy_group_runs(to, row, from, c);
         return;
     }
-    kw_i64 length = c->tensor.count[KW_BOX_W] * c->channels;
+    kw_i64 length = c->tensor.count[KW_BOX_W] * c->channels, partner = KW_PAIRS ? c->zip * c->channels : 0;
+    kw_i64 first = to->low[KW_BOX_W] * c->channels;
     for (kw_i64 i = 0; i < to->count[KW_BOX_W] * c->channels; i += KW_LANES) {
-        kw_i64 position = to->low[KW_BOX_W] * c->channels + i;
-        kw_vf v = load_run(from, position, length);
-        if (KW_PAIRS) v = kw_zip(v, load_run(from, position + c->zip * c->channels, length));
+        kw_i64 position = first + i;
+        int inside = position >= 0 && position + partner + KW_LANES <= length;
+        const char *p = from + position * KW_BYTES;
+        kw_vf v = inside ? kw_load_x(p) : load_run(from, position, length);
+        if (KW_PAIRS) v = kw_zip(v, inside ? kw_load_x(p + partner * KW_BYTES) : load_run(from, position + partner, length));
         kw_put(row + i * 4, v);
     }
 }
@@ -166,7 +180,11 @@ static void copy_box(side *to, char *at, const copy *c, int merged) {
                 char *row = at + n * to->step[KW_BOX_N] + d * to->step[KW_BOX_D] + h * to->step[KW_BOX_H];
                 const char *from = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
                                    (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H];
-                if (KW_MERGE && merged)
+                kw_i64 position = to->low[KW_BOX_H] + h;
+                if (KW_PADDED_ROWS && merged && (position < 0 || position >= t->count[KW_BOX_H]))
+                    for (kw_i64 g = 0; g < c->groups; g++)
+                        __builtin_memset(row + g * c->apart, 0, to->step[KW_BOX_H]);
+                else if (KW_MERGE && merged)
                     copy_run(to, row, from, c);
                 else
                     copy_row(to, row, from, c);

@@ -4,14 +4,17 @@
  * neighbouring pixels, of int8 their int16. math=amx has a tile of its own, bwd_weight_amx.h.
  *
  * The sums are named variables a<row>_<vector>, so that they stay in registers and compile fast; kw_config.h unrolls what goes over them:
- *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_TILE - 1)
+ *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_SUM_ROWS - 1)
  *   KW_EACH_VECTOR(DO, row)   DO(row, 0) ... DO(row, KW_VECS - 1)
  *   KW_EACH_BUT_LAST(DO, row)  the same but for the last
  * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h. */
 #define KW_TILE_LACKS (KW_LANES == 8 && KW_VECS > 1 && KW_MATH == 0 && KW_STORAGE != 3 && !KW_OWN)
-#define KW_VECTOR (4 * KW_LANES)          /* bytes */
-#define KW_TILE_ROW (KW_VECS * KW_VECTOR) /* bytes of a row of sums */
-#define KW_TILE_BYTES KW_BWD_WEIGHT_TILE_BYTES(KW_TILE, KW_VECS *KW_LANES)
+#define KW_VECTOR (4 * KW_LANES)                     /* bytes */
+#define KW_TILE_ROW (KW_VECS * KW_VECTOR)            /* bytes of a row of sums */
+#define KW_FILTER_ROWS (KW_MERGE > 1 ? KW_MERGE : 1) /* whose sums a tile has, KW_TILE rows each */
+#define KW_SUM_ROWS (KW_TILE * KW_FILTER_ROWS)
+#define KW_TILE_BYTES KW_BWD_WEIGHT_TILE_BYTES(KW_SUM_ROWS, KW_VECS *KW_LANES)
+#define KW_ZIPS_Y (KW_PAIRS && KW_COPY == 2) /* the pixels of y are read where they lie, and pairs are made of them */
 
 /* Whether storing sums takes more than putting them down. */
 #define KW_NARROWS ((KW_STORAGE != 0 && KW_STORAGE != 3) || KW_EPILOGUE)
@@ -25,7 +28,9 @@ typedef struct kw_weight_job {
     int narrow;                            /* to is the result, of its type and behind the epilogue; else fp32 sums */
     kw_place at;                           /* where narrow */
     int lacks;                             /* where KW_TILE_LACKS: the last vector is neither read nor summed */
-    kw_i64 steps, b_row;                   /* math=amx: of a chunk; bytes from a spread channel to the next */
+    kw_i64 steps;                          /* math=amx: of a chunk */
+    kw_i64 b_row;          /* bytes from a filter row's pixels to the next one's; math=amx: from a spread channel to the next */
+    kw_i64 partner, alone; /* KW_ZIPS_Y: bytes to a pair's second pixel; 1: a row ends with half a pair, and no axes are joined */
 } kw_weight_job;
 
 #if KW_MATH == 3
@@ -39,9 +44,16 @@ typedef struct kw_weight_job {
 #define KW_RESUME_ROW(row) KW_EACH_VECTOR(KW_RESUME, row)
 
 /* KW_KEEP keeps gcc from folding a load into each of its uses. */
+#if KW_ZIPS_Y
+#define KW_LOAD_VECTOR(row, i)                                                                                                             \
+    kw_vf v##i = kw_zip_pixels(v + (i)*KW_LANES * KW_BYTES, v + job->partner + (i)*KW_LANES * KW_BYTES);                                   \
+    KW_KEEP(v##i);
+#define KW_LOAD_ALONE(row, i) kw_vf v##i = (kw_vf)kw_words_of_halves(*(const kw_vh_u *)(v + (i)*KW_LANES * KW_BYTES));
+#else
 #define KW_LOAD_VECTOR(row, i)                                                                                                             \
     kw_vf v##i = kw_load(v + (i)*KW_VECTOR);                                                                                               \
     KW_KEEP(v##i);
+#endif
 #if KW_OWN /* a copied element is a vector, each lane's own value */
 #define KW_ELEMENT KW_VECTOR
 #define KW_SPREAD(p) kw_load(p)
@@ -59,8 +71,18 @@ typedef struct kw_weight_job {
 #else
 #define KW_MULTIPLY(row, i) a##row##_##i += x * v##i;
 #endif
+/* at goes from filter row to filter row; what gcc knew of it, it would add up for each tap and keep in memory. */
+#define KW_SPREAD_BEGIN                                                                                                                    \
+    kw_vf x;                                                                                                                               \
+    const char *at = b;
+#define KW_SPREAD_AT(row)                                                                                                                  \
+    if ((row) > 0 && (row) % KW_TILE == 0) {                                                                                               \
+        at += b_row;                                                                                                                       \
+        __asm__("" : "+r"(at));                                                                                                            \
+    }                                                                                                                                      \
+    x = KW_SPREAD(at + (row) % KW_TILE * KW_ELEMENT);
 #define KW_MULTIPLY_ROW(row)                                                                                                               \
-    x = KW_SPREAD(b + (row)*KW_ELEMENT);                                                                                                   \
+    KW_SPREAD_AT(row)                                                                                                                      \
     if (KW_VECS > 1) KW_KEEP(x);                                                                                                           \
     KW_EACH_VECTOR(KW_MULTIPLY, row)
 
@@ -85,10 +107,11 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
         KW_EACH_ROW(KW_RESUME_ROW)
     }
     /* The lines that the sums are stored to are fetched while the sums are made. */
-    for (int r = 0; r < KW_TILE; r++)
+    for (int r = 0; r < KW_SUM_ROWS; r++)
         for (int line = 0; line < KW_TILE_ROW; line += KW_LINE)
             __builtin_prefetch(job->to + r * job->to_step + line, 1);
     const char *v0 = job->v, *b0 = job->b;
+    kw_i64 b_row __attribute__((unused)) = job->b_row;
     for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {
         const char *v1 = v0, *b1 = b0;
         for (kw_i64 i1 = job->count[1]; i1 > 0; i1--, v1 += job->v_step[1], b1 += job->b_step[1]) {
@@ -108,13 +131,24 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
                     continue;
                 }
 #endif
+#if KW_ZIPS_Y
+                if (i == 0) goto half_a_pair;
+#endif
                 do {
                     KW_EACH_VECTOR(KW_LOAD_VECTOR, 0)
-                    kw_vf x;
+                    KW_SPREAD_BEGIN
                     KW_EACH_ROW(KW_MULTIPLY_ROW)
                     v += v_step;
                     b += b_step;
                 } while (--i);
+#if KW_ZIPS_Y
+            half_a_pair:
+                if (job->alone) {
+                    KW_EACH_VECTOR(KW_LOAD_ALONE, 0)
+                    KW_SPREAD_BEGIN
+                    KW_EACH_ROW(KW_MULTIPLY_ROW)
+                }
+#endif
             }
         }
     }

@@ -11,11 +11,11 @@ typedef struct kw_bwd_weight {
     int32_t tile, vecs; /* spread channels and vectors of a tile */
     int32_t box_kib;    /* KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it */
     int32_t copy;
-    bool lanes_c; /* the channels of x fill the vectors, not those of y */
-    bool merge;   /* the taps of a filter row and the channels are worked on as channels */
-    bool amx;     /* by tile registers */
-    bool parted;  /* boxes may be shared out, where sums are few beside what is copied, and a second stage adds them */
-    bool own;     /* in place of a group, a vector of y's channels, whatever groups they are of; implies copy, vecs 1 and not lanes_c */
+    bool lanes_c;  /* the channels of x fill the vectors, not those of y */
+    int32_t merge; /* above 0: the taps of a filter row and the channels are worked on as channels, of so many rows in one tile */
+    bool amx;      /* by tile registers */
+    bool parted;   /* boxes may be shared out, where sums are few beside what is copied, and a second stage adds them */
+    bool own;      /* in place of a group, a vector of y's channels, whatever groups they are of; implies copy, vecs 1 and not lanes_c */
 } kw_bwd_weight;
 
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,

@@ -22,7 +22,8 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"tile", NULL, 1, 64, "spread channels of a tile"},
     {"vecs", NULL, 1, 6, "vectors of a tile"},
     {"copy", NULL, 0, 2, "1: a box is copied in the order of its use; 0: tiles read the tensors (fp32 only); 2: x is copied, y is read"},
-    {"merge", NULL, 0, 1, "1: the taps of a filter row and the channels are worked on as channels (for few channels)"},
+    {"merge", NULL, 0, 7,
+     "above 0: the taps of a filter row and the channels are worked on as channels (for few), of so many rows in a tile"},
     {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it"},
 };
 
@@ -47,19 +48,28 @@ static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
         kw_tile tile = amx_tile_of(c->config);
         return kw_tile_fits_amx(&tile);
     }
-    return (axis[TILE] + 1) * axis[VECS] + 1 <= kw_config_isa(c->config)->registers;
+    return (axis[TILE] * kw_max(axis[MERGE], 1) + 1) * axis[VECS] + 1 <= kw_config_isa(c->config)->registers;
 }
 
 static bool tensors_are_readable(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
-    return axis[COPY] == KW_COPY_BOTH || (c->config->dtype == KW_FP32 && (axis[COPY] == KW_COPY_X) == (axis[MERGE] != 0));
+    bool zips =
+        c->config->dtype == KW_BF16 && axis[KW_AXIS_MATH] == KW_MATH_DP && axis[LANES] == LANES_K && axis[COPY] == KW_COPY_X && axis[MERGE];
+    return axis[COPY] == KW_COPY_BOTH || zips || (c->config->dtype == KW_FP32 && (axis[COPY] == KW_COPY_X) == (axis[MERGE] != 0));
+}
+
+static bool spread_rows_are_merged(const kw_rule_case *c) {
+    return c->config->axis[MERGE] <= 1 || c->config->axis[LANES] == LANES_K;
 }
 
 static const kw_rule valid_rules[] = {
     {"amx_tile", "math=amx is of bf16 and has tiles of 16, 32, ... spread channels, with lanes=c and merge=0", amx_tile_is_whole},
     {"tile_registers", "the sums of a tile, a row of vectors and a spread value must fit the isa's vector registers, or the 8 of math=amx",
      bwd_weight_tile_in_registers},
-    {"copy", "copy=0 reads fp32 tensors as they are, copy=2 those of y beside merge=1; else copy=1 is needed", tensors_are_readable},
+    {"copy",
+     "copy=0 reads fp32 tensors as they are, copy=2 those of y beside merge (bf16: with math=dp and lanes=k); else copy=1 is needed",
+     tensors_are_readable},
+    {"merged_lanes", "tiles of several filter rows (merge above 1) have lanes=k", spread_rows_are_merged},
     {0},
 };
 
@@ -85,6 +95,11 @@ static bool merged_row_is_dense(const kw_rule_case *c) {
     return !c->config->axis[MERGE] || d->dilation[2] == 1 || d->filter[2] == 1;
 }
 
+static bool filter_has_merged_rows(const kw_rule_case *c) {
+    int32_t rows = c->config->axis[MERGE];
+    return rows <= 1 || c->problem->conv.filter[1] % rows == 0;
+}
+
 static bool tensors_hold_a_tile(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     kw_bwd_weight how = bwd_weight_of(c->config);
@@ -95,6 +110,7 @@ static bool tensors_hold_a_tile(const kw_rule_case *c) {
 
 static const kw_rule fits_rules[] = {
     {"merged_row", "merge=1 needs dilation 1 in the last axis", merged_row_is_dense},
+    {"merged_rows", "the filter's rows must be a multiple of merge", filter_has_merged_rows},
     {"whole_tile", "where a tensor is not copied, it must have as many channels as the tile", tensors_hold_a_tile},
     {0},
 };
@@ -106,7 +122,8 @@ typedef struct shape {
     kw_conv_dims dims;        /* the problem's; where flat, of an image of one row */
     int64_t out[4];           /* n and output extents */
     int64_t groups;           /* or vectors of y's channels */
-    int64_t c, k, taps;       /* with merge=1, c is a filter row's */
+    int64_t c, k, taps;       /* with merge, c is a filter row's, and a tap so many rows */
+    int64_t rows;             /* of the filter, in a tile */
     int64_t x_width, y_width; /* channels of a block */
     int64_t x_blocks, y_blocks;
     int64_t x_pixel, y_pixel; /* bytes of a box's pixel, all blocks */
@@ -142,7 +159,8 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
         }
     }
     s.c = d->c / d->g * (merge ? d->filter[2] : 1);
-    s.taps = d->filter[0] * d->filter[1] * (merge ? 1 : d->filter[2]);
+    s.rows = kw_max(how->merge, 1);
+    s.taps = d->filter[0] * d->filter[1] / s.rows * (merge ? 1 : d->filter[2]);
     s.x_width = lanes_c ? width : tile;
     s.y_width = lanes_c ? tile : width;
     s.x_blocks = kw_ceil_div(s.c, s.x_width);
@@ -169,7 +187,7 @@ static int64_t source_reach(const shape *s, const kw_conv_dims *d, int axis, int
     }
     pixels = paired ? 2 * pairs_of(s, pixels) : pixels;
     int64_t all = (pixels - 1) * d->stride[axis] + (d->filter[axis] - 1) * d->dilation[axis] + 1;
-    return s->padded && axis == 2 ? all : kw_min(all, d->in[axis]);
+    return (s->padded && axis == 2) || (s->rows > 1 && axis == 1) ? all : kw_min(all, d->in[axis]);
 }
 
 static int64_t x_bytes(const shape *s, const kw_conv_dims *d, const int64_t box[4]) {
@@ -309,7 +327,7 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
                           kw_launch *launch) {
     shape s = shape_of(how, config, problem);
     const kw_conv_dims *d = &s.dims;
-    int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile, width), box[4], boxes = 1;
+    int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile * s.rows, width), box[4], boxes = 1;
     int64_t tiles = s.groups * s.taps * s.x_blocks * s.y_blocks, parts = parts_wanted(how, &s, d, tiles * tile_bytes);
     int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2);
     if (!how->box_kib && how->copy != KW_COPY_NONE && !how->amx) {
@@ -357,13 +375,14 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     launch->shared_bytes = boxes > 1 ? parts * tiles * tile_bytes : 0;
 
     double pixels = (double)d->n;
-    pixels *= s.flat ? 1 : (double)kw_problem_axis_products(problem, 0) * (double)kw_problem_axis_products(problem, 1);
+    pixels *= s.flat ? 1 : (double)kw_problem_axis_products(problem, 0);
+    pixels *= s.flat ? 1 : s.rows > 1 ? (double)(s.out[KW_BOX_H] * d->filter[1] / s.rows) : (double)kw_problem_axis_products(problem, 1);
     pixels *= s.dp       ? (double)(pairs_of(&s, s.out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
               : s.padded ? (double)s.out[KW_BOX_W]
                          : (double)kw_problem_axis_products(problem, 2);
-    double rows = how->tile, vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s.x_blocks : s.y_blocks);
+    double rows = (double)(how->tile * s.rows), vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s.x_blocks : s.y_blocks);
     double spread = (double)(s.groups * (how->lanes_c ? s.y_blocks : s.x_blocks)) * pixels;
-    const kw_tile tile_of = {.rows = 1, .cols = how->tile, .vecs = how->vecs};
+    const kw_tile tile_of = {.rows = 1, .cols = (int32_t)rows, .vecs = how->vecs};
     const kw_tile_work work = {.block = width, .lacks = may_lack(how, config)};
     int64_t v_channels = how->lanes_c ? s.c : s.k;
     launch->multiply_adds = spread * rows * kw_tile_products(&work, &tile_of, v_channels);
@@ -377,9 +396,9 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
 
 /* The lists by which kernels/cpu/bwd_weight/bwd_weight_tile.h unrolls its loops. */
 void kw_bwd_weight_emit(const kw_bwd_weight *how, kw_text *text) {
-    int rows = how->tile, vecs = how->vecs;
+    int rows = how->tile * (how->merge ? how->merge : 1), vecs = how->vecs;
     kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
-                 how->lanes_c, rows, vecs, how->copy, how->merge);
+                 how->lanes_c, how->tile, vecs, how->copy, how->merge);
     kw_text_addf(text, "#define KW_OWN %d\n", how->own);
     if (how->amx) {
         kw_tile tile = {.rows = 1, .cols = rows, .vecs = vecs};
