@@ -81,6 +81,11 @@ def depthwise(r, p):
     p.taps, p.stride = r.choice(([taps, taps], [taps, taps], [taps, taps], [1, taps], [taps, 1])), [r.choice((1, 1, 1, 2, 2, 3))]
 
 
+def few_channels(r, p):
+    depthwise(r, p)
+    p.g = p.c = p.k = between(r, 2, 48)
+
+
 def multiplier(r, p):
     p.g = p.c = between(r, 8, 256, r.choice((1, 8)))
     p.k = p.c * r.choice((2, 2, 3, 4, 6))
@@ -163,13 +168,14 @@ CONVOLUTIONS = {
 }
 GEMMS = ("product: usual", "product: decode", "product: few rows", "product: few columns", "product: deep")
 CLASSES = tuple(CONVOLUTIONS) + GEMMS
-MORE_CLASSES = ("product: long rows",)  # by name alone
+MORE_CONVOLUTIONS = {"depthwise of few channels": few_channels}  # by name alone, as the products
+MORE_CLASSES = tuple(MORE_CONVOLUTIONS) + ("product: long rows",)
 
 
 def draw_conv(r, kind):
     while True:
         p = Conv(r)
-        CONVOLUTIONS[kind](r, p)
+        (CONVOLUTIONS | MORE_CONVOLUTIONS)[kind](r, p)
         p.fill()
         if p.fits():
             return p
@@ -198,10 +204,11 @@ def draw(seed, classes, count, dtypes, directions=DIRECTIONS):
     sources = {kind: random.Random(f"{seed} {kind}") for kind in classes}
     for _ in range(count):
         for kind, r in sources.items():
-            made = draw_conv(r, kind) if kind in CONVOLUTIONS else draw_gemm(r, kind)
+            is_product = kind.startswith("product: ")
+            made = draw_gemm(r, kind) if is_product else draw_conv(r, kind)
             for dtype in dtypes:
                 word, more = types_of(dtype)
-                if kind in CONVOLUTIONS:
+                if not is_product:
                     out += [(kind, made.text(op, word) + more) for op in directions_of(dtype, directions)]
                 else:
                     out.append((kind, f"gemm {word} {made}{more}"))

@@ -91,8 +91,8 @@ static kw_status add_tailored_kernels(served_kernels *l, const kw_request *reque
     return status;
 }
 
-/* A model has seen each listed kernel on many problems, one made for a problem never: the best of some such times is more often too good. On 58 problems of an
- * H200 that no row was of, so much made what a model chooses unmeasured 1 % faster than the best listed one instead of 1 % slower
+/* A model has seen each listed kernel on many problems, one made for a problem on few: the best of some such times is more often too good. On 95 problems of an
+ * H200 drawn after this was picked, what a model chooses unmeasured takes 1.050 of the best kernel's time with it, 1.075 without; 3 to 10 % do as well
  * (docs/results/2026-11-28/nvidia-columns.md). */
 static const double doubt = 1.05;
 
