@@ -73,7 +73,20 @@ KW_PARAMS_FIT(kw_direct_block_params);
 #define KW_ROW_HALF ((KW_TILE_W + 2) / 2 * 2)                     /* elements of a row of x that leave the same, in whole words */
 #define KW_X_PLANE ((KW_SRC_H * KW_STRIDE * KW_ROW_HALF / 2) | 1) /* words of a channel; odd, so that channels meet different banks */
 #define KW_Y_PLANE ((KW_TILE_H * KW_TILE_W / 2) | 1)
-#define KW_X_BYTES (KW_SRC_CHANNELS * KW_X_PLANE * 4)
-#define KW_WEIGHT_LDS_BYTES (KW_X_BYTES + KW_SRC_CHANNELS * KW_Y_PLANE * 4)
+/* swizzle=xor: as they lie, in whole copies of a wave, and the next tile beside each. */
+#define KW_LIES (KW_SWIZZLE == KW_SWIZZLE_XOR)
+#define KW_WAVE_COPY 512 /* bytes: NVIDIA's waves */
+#define KW_LYING_BYTES(pixels) (KW_CEIL((pixels)*KW_PIXEL_BYTES, KW_WAVE_COPY) * KW_WAVE_COPY)
+#define KW_X_BYTES (KW_LIES ? KW_LYING_BYTES(KW_SRC_H * KW_SRC_W) : KW_SRC_CHANNELS * KW_X_PLANE * 4)
+#define KW_Y_BYTES (KW_LIES ? KW_LYING_BYTES(KW_TILE_H * KW_TILE_W) : KW_SRC_CHANNELS * KW_Y_PLANE * 4)
+#define KW_HELD_BYTES (KW_X_BYTES + KW_Y_BYTES) /* of a tile, of which a block holds KW_SLICES at a time */
+/* peers > 1: a block's sums, its share of which the blocks of its cluster write before the tiles; all waves' stand where the tiles were. */
+#define KW_JOINS (KW_PEERS > 1)
+#define KW_WEIGHT_SUMS (KW_SRC_CHANNELS * KW_TAPS * KW_CHANNELS)
+#define KW_PEER_SUMS (KW_CEIL(KW_WEIGHT_SUMS / 4, KW_PEERS) * 4)
+#define KW_JOINED_BYTES (KW_JOINS ? KW_PEERS * KW_PEER_SUMS * 4 : 0)
+#define KW_ALL_HELD_BYTES ((KW_LIES ? 2 : 1) * KW_SLICES * KW_HELD_BYTES)
+#define KW_WAVES_BYTES (KW_JOINS ? KW_WAVES_Q * KW_WEIGHT_SUMS * 4 : 0)
+#define KW_WEIGHT_LDS_BYTES (KW_JOINED_BYTES + (KW_ALL_HELD_BYTES > KW_WAVES_BYTES ? KW_ALL_HELD_BYTES : KW_WAVES_BYTES))
 
 #endif

@@ -1,11 +1,13 @@
 /* weight.h: backward weight of direct.c, for groups of 4 to 32 channels. A wave has the weights between 16 result channels and 16 source
  * channels, those of whole groups side by side or a quarter of what 32 x 32 channels have, for all nine taps in registers from beginning to
  * end: products of y, turned, by x, whose depth is pixels. Blocks share the tiles of all images, waves (KW_WAVES_Q) those of a tile's
- * pixels; each stores its sums in a slice of the workspace, and a second kernel adds the slices in order.
+ * pixels; each stores its sums in a slice of the workspace, and a second kernel adds the slices in order. A block may hold several tiles at a
+ * time (KW_SLICES), each brought and multiplied by waves of its own.
  *
- * Both tiles stand in shared memory channel by channel, since a lane wants pixels that follow each other, and x's columns by what they
- * leave when divided by the stride: what the columns of the filter read of a row are then the same few words, moved by nothing, one element
- * or two, and read once for all three. */
+ * peers > 1, for small images: the blocks that share a channel's sums are one cluster. Each adds its waves' sums, writes to each of its peers the
+ * share that the peer adds, and that one's sums of all blocks are added in their order and stored: one launch.
+ *
+ * gpu/direct/planes.h and gpu/direct/lying.h have how tiles stand in shared memory, and the products. */
 #ifndef KW_DIRECT_WEIGHT_H
 #define KW_DIRECT_WEIGHT_H
 
@@ -13,38 +15,12 @@
 
 #define KW_REPEAT_N (KW_COLS / KW_INST_N)
 
-/* A tile of a tensor of so many rows and columns; `split`: how many kinds of columns a row has in shared memory, `row`: their elements. */
-typedef struct kw_rect {
-    const char *from; /* the image */
-    int h, w, c, top, left, rows, cols, split, row, plane;
-} kw_rect;
-
-/* Columns that x has beside the last pixel's are zeros as well, since words are read whole. */
-KW_DEVICE void kw_planes_load(char *lds, kw_rect r, int channel) {
-    for (int first = kw_thread(); first < r.rows * r.cols * KW_PIXEL_RUNS; first += 4 * KW_THREADS) {
-        kw_u32 words[4][KW_RUN_WORDS];
-        KW_UNROLL
-        for (int i = 0; i < 4; i++) {
-            int run = first + i * KW_THREADS, pixel = run / KW_PIXEL_RUNS, at = channel + run % KW_PIXEL_RUNS * KW_VEC;
-            int row = r.top + pixel / r.cols, col = r.left + pixel % r.cols;
-            int ok = pixel < r.rows * r.cols && (kw_u32)row < (kw_u32)r.h && (kw_u32)col < (kw_u32)r.w && at < r.c;
-            kw_load_run(words[i], r.from + (ok ? (row * r.w + col) * r.c + at : 0) * KW_BYTES, KW_VEC * KW_BYTES);
-            KW_UNROLL
-            for (int w = 0; w < KW_RUN_WORDS; w++)
-                words[i][w] = ok ? words[i][w] : 0;
-        }
-        KW_UNROLL
-        for (int i = 0; i < 4; i++) {
-            int run = first + i * KW_THREADS, pixel = run / KW_PIXEL_RUNS, row = pixel / r.cols, col = pixel % r.cols;
-            kw_u16 *to =
-                (kw_u16 *)(lds + run % KW_PIXEL_RUNS * KW_VEC * r.plane * 4) + (row * r.split + col % r.split) * r.row + col / r.split;
-            if (pixel >= r.rows * r.cols) continue;
-            KW_UNROLL
-            for (int e = 0; e < KW_VEC; e++)
-                to[e * r.plane * 2] = (kw_u16)(words[i][e / 2] >> e % 2 * 16);
-        }
-    }
-}
+/* Waves that share a tile's pixels; threads that bring it, and their loads under way together. */
+enum {
+    KW_TILE_WAVES = KW_WAVES_Q / KW_SLICES,
+    KW_BRING_THREADS = KW_WAVES_C * KW_TILE_WAVES * KW_WAVE,
+    KW_LOADS = KW_JOINS && KW_THREADS <= 256 ? 8 : 4
+};
 
 /* The block's wave: its first result and source channel. Of 32 channels a group four waves have a quarter each. */
 KW_DEVICE int kw_wave_to(int wave) { return KW_CHANNELS == 32 ? wave / 4 * 32 + wave / 2 % 2 * 16 : wave * 16; }
@@ -54,96 +30,155 @@ typedef struct kw_sums {
     kw_acc at[KW_TAPS][KW_REPEAT_N];
 } kw_sums;
 
-enum { KW_SHARE = KW_KPL / 2 }; /* words of pixels that a lane multiplies at a time */
+#if KW_LIES
+#include "gpu/direct/lying.h"
+#else
+#include "gpu/direct/planes.h"
+#endif
 
-/* Pixels from number `pixel` of the tile on, KW_INST_K of them. x, y: the planes of the wave's first channels. */
-KW_DEVICE void kw_pixels_run(kw_sums *sums, const kw_u32 *x, const kw_u32 *y, int pixel) {
-    int lane = kw_lane(), mine = pixel + kw_frag_group(lane) * KW_KPL, row = mine / KW_TILE_W, col = mine % KW_TILE_W;
-    kw_frag_a a;
-    KW_UNROLL
-    for (int i = 0; i < KW_A_ROWS; i++) {
-        KW_UNROLL
-        for (int j = 0; j < KW_SHARE; j++)
-            a.w[kw_frag_word(KW_A_ROWS, i, j)] = y[kw_frag_row_a(lane, i) * KW_Y_PLANE + mine / 2 + j];
-    }
-    KW_UNROLL
-    for (int k = 0; k < KW_REPEAT_N * KW_EXTENT * KW_STRIDE; k++) {
-        int kind = k % KW_STRIDE, filter_row = k / KW_STRIDE % KW_EXTENT, n = k / KW_STRIDE / KW_EXTENT;
-        kw_u32 words[KW_SHARE + 1];
-        int at = (((row * KW_STRIDE + filter_row) * KW_STRIDE + kind) * KW_ROW_HALF + col) / 2;
-        KW_UNROLL
-        for (int j = 0; j < KW_SHARE + 1; j++)
-            words[j] = x[(n * KW_INST_N + kw_frag_row_b(lane, 0)) * KW_X_PLANE + at + j];
-        KW_UNROLL
-        for (int tap = kind; tap < KW_EXTENT; tap += KW_STRIDE) {
-            kw_frag_b b;
-            KW_UNROLL
-            for (int j = 0; j < KW_SHARE; j++) {
-                int moved = tap / KW_STRIDE;
-                b.w[kw_frag_word(KW_B_ROWS, 0, j)] = moved == 0   ? words[j]
-                                                     : moved == 2 ? words[j + 1]
-                                                                  : words[j] >> 16 | words[j + 1] << 16;
-            }
-            kw_mma(&sums->at[filter_row * KW_EXTENT + tap][n], &a, &b);
-        }
+/* What a wave of the block brings and multiplies. */
+typedef struct kw_own {
+    int held, wave, to, from; /* number of its tile; of the wave among those that share it; its first channels in the block */
+} kw_own;
+
+/* Begins to bring the wave's tile of the round that begins with unit `first`; zeros where there is none. */
+KW_DEVICE void kw_tile_bring(char *lds, const kw_gpu_args *a, kw_own own, kw_i64 first, int channel) {
+    int h = (int)a->in[1], w = (int)a->in[2], out_h = (int)a->out[1], out_w = (int)a->out[2], c = (int)a->groups * KW_CHANNELS;
+    kw_u32 mine = (kw_u32)first + (kw_u32)(own.held * (int)a->params.parts), across = (kw_u32)a->params.tiles_w,
+           high = (kw_u32)a->params.tiles_h;
+    int some = mine < (kw_u32)a->params.units; /* which are counted in 31 bits */
+    kw_u32 unit = some ? mine : 0;
+    int col = (int)(unit % across) * KW_TILE_W, row = (int)(unit / across % high) * KW_TILE_H;
+    kw_i64 image = unit / across / high;
+    const char *x = a->x + image * (h * w * c) * KW_BYTES, *y = a->y + image * (out_h * out_w * c) * KW_BYTES;
+    int top = row * KW_STRIDE - (int)a->pad[1], left = col * KW_STRIDE - (int)a->pad[2];
+#if KW_LIES
+    kw_lying_copy(lds, x, some ? h : 0, w, c, top, left, channel, own.wave, KW_SRC_H, KW_SRC_W, KW_STRIDE);
+    kw_lying_copy(lds + KW_X_BYTES, y, some ? out_h : 0, out_w, c, row, col, channel, own.wave, KW_TILE_H, KW_TILE_W, 1);
+    kw_async_commit();
+#else
+    kw_rect from_x = {x, some ? h : 0, w, c, top, left, KW_SRC_H, KW_STRIDE * KW_ROW_HALF, KW_STRIDE, KW_ROW_HALF, KW_X_PLANE};
+    kw_rect from_y = {y, some ? out_h : 0, out_w, c, row, col, KW_TILE_H, KW_TILE_W, 1, KW_TILE_W, KW_Y_PLANE};
+    kw_planes_load(lds, from_x, channel, own.wave * KW_WAVE + kw_lane());
+    kw_planes_load(lds + KW_X_BYTES, from_y, channel, own.wave * KW_WAVE + kw_lane());
+#endif
+}
+
+KW_DEVICE void kw_tile_multiply(kw_sums *sums, const char *tile, kw_own own) {
+    KW_ROLLED
+    for (int pixel = own.wave % KW_TILE_WAVES * KW_INST_K; pixel < KW_TILE_H * KW_TILE_W; pixel += KW_TILE_WAVES * KW_INST_K) {
+#if KW_LIES
+        kw_lying_run(sums, tile, tile + KW_X_BYTES, own.from, own.to, pixel);
+#else
+        kw_pixels_run(sums, (const kw_u32 *)tile + own.from * KW_X_PLANE, (const kw_u32 *)(tile + KW_X_BYTES) + own.to * KW_Y_PLANE, pixel);
+#endif
     }
 }
 
-/* The wave's slice of the workspace; what lies between two groups is nobody's. */
-KW_DEVICE void kw_sums_store(const kw_gpu_args *a, const kw_sums *sums, float *slice, int channel, int wave) {
+/* To a slice that begins with channel `first` of the result; what lies between two groups is nobody's. channels: those that the slice has. */
+KW_DEVICE void kw_sums_store(const kw_sums *sums, float *slice, int first, int channels, int wave) {
     KW_UNROLL
     for (int i = 0; i < KW_TAPS * KW_REPEAT_N * KW_ACC_N; i++) {
         int e = i % KW_ACC_N, n = i / KW_ACC_N % KW_REPEAT_N, tap = i / KW_ACC_N / KW_REPEAT_N;
-        int to = channel + kw_wave_to(wave) + kw_acc_row(kw_lane(), e);
-        int from = channel + kw_wave_from(wave) + n * KW_INST_N + kw_acc_col(kw_lane(), e);
-        if (to / KW_CHANNELS == from / KW_CHANNELS && to < (int)a->groups * KW_CHANNELS)
+        int to = first + kw_wave_to(wave) + kw_acc_row(kw_lane(), e);
+        int from = first + kw_wave_from(wave) + n * KW_INST_N + kw_acc_col(kw_lane(), e);
+        if (to / KW_CHANNELS == from / KW_CHANNELS && to < channels)
             slice[(to * KW_TAPS + tap) * KW_CHANNELS + from % KW_CHANNELS] = sums->at[tap][n].e[e];
     }
 }
 
+#if KW_JOINS
+/* The sums of the cluster's blocks. lds: shares from the peers, then the room of the tiles, which nobody reads any more. */
+KW_DEVICE void kw_sums_join(const kw_gpu_args *a, char *lds, const kw_sums *sums, int channel, int wave_c, int wave_q, int part) {
+    float *own = (float *)(lds + KW_JOINED_BYTES);
+    kw_sums_store(sums, own + wave_q * KW_WEIGHT_SUMS, 0, KW_SRC_CHANNELS, wave_c);
+    kw_barrier();
+    for (int at = kw_thread() * 4; at < KW_WEIGHT_SUMS; at += KW_THREADS * 4) {
+        float four[4] = {0, 0, 0, 0};
+        kw_u32 words[4];
+        KW_UNROLL
+        for (int q = 0; q < KW_WAVES_Q; q++) {
+            KW_UNROLL
+            for (int i = 0; i < 4; i++)
+                four[i] += own[q * KW_WEIGHT_SUMS + at + i];
+        }
+        KW_UNROLL
+        for (int i = 0; i < 4; i++)
+            words[i] = kw_bits(four[i]);
+        kw_peer_write(lds + (part * KW_PEER_SUMS + at % KW_PEER_SUMS) * 4, at / KW_PEER_SUMS, words);
+    }
+    kw_cluster_barrier();
+    for (int at = kw_thread(); at < KW_PEER_SUMS; at += KW_THREADS) {
+        int in_block = part * KW_PEER_SUMS + at;
+        kw_i64 element = (kw_i64)channel * (KW_TAPS * KW_CHANNELS) + in_block;
+        float sum = 0;
+        if (in_block >= KW_WEIGHT_SUMS || element >= a->params.elements) break;
+        KW_UNROLL
+        for (int peer = 0; peer < KW_PEERS; peer++)
+            sum += ((const float *)lds)[peer * KW_PEER_SUMS + at];
+#if KW_EPILOGUE
+        kw_finish_element(a->w, a, element, sum);
+#else
+        kw_store(a->w, element, sum);
+#endif
+    }
+}
+#endif
+
 KW_KERNEL(kw_stage0, KW_THREADS) {
     KW_LDS(KW_WEIGHT_LDS_BYTES);
     kw_begin();
-    kw_i64 part = kw_block() % args.params.parts;
-    int channel = (int)(kw_block() / args.params.parts) * KW_SRC_CHANNELS, wave_c = kw_wave() / KW_WAVES_Q, wave_q = kw_wave() % KW_WAVES_Q;
-    const kw_u32 *x = (const kw_u32 *)kw_lds + kw_wave_from(wave_c) * KW_X_PLANE;
-    const kw_u32 *y = (const kw_u32 *)(kw_lds + KW_X_BYTES) + kw_wave_to(wave_c) * KW_Y_PLANE;
-    int h = (int)args.in[1], w = (int)args.in[2], out_h = (int)args.out[1], out_w = (int)args.out[2], c = (int)args.groups * KW_CHANNELS;
+    kw_u32 block = (kw_u32)kw_block(), parts = (kw_u32)args.params.parts;
+    kw_i64 part = block % parts;
+    int channel = (int)(block / parts) * KW_SRC_CHANNELS, wave_c = kw_wave() / KW_WAVES_Q, wave_q = kw_wave() % KW_WAVES_Q;
+    kw_own own = {wave_q / KW_TILE_WAVES, wave_c * KW_TILE_WAVES + wave_q % KW_TILE_WAVES, kw_wave_to(wave_c), kw_wave_from(wave_c)};
+    char *tile = kw_lds + KW_JOINED_BYTES + own.held * KW_HELD_BYTES;
     kw_sums sums;
     KW_UNROLL
     for (int i = 0; i < KW_TAPS * KW_REPEAT_N * KW_ACC_N; i++)
         sums.at[i / KW_ACC_N / KW_REPEAT_N][i / KW_ACC_N % KW_REPEAT_N].e[i % KW_ACC_N] = 0;
-    for (kw_i64 unit = part; unit < args.params.units; unit += args.params.parts) {
-        int col = (int)(unit % args.params.tiles_w) * KW_TILE_W, row = (int)(unit / args.params.tiles_w % args.params.tiles_h) * KW_TILE_H;
-        kw_i64 image = unit / args.params.tiles_w / args.params.tiles_h;
-        kw_rect from_x = {args.x + image * (h * w * c) * KW_BYTES,
-                          h,
-                          w,
-                          c,
-                          row * KW_STRIDE - (int)args.pad[1],
-                          col * KW_STRIDE - (int)args.pad[2],
-                          KW_SRC_H,
-                          KW_STRIDE * KW_ROW_HALF,
-                          KW_STRIDE,
-                          KW_ROW_HALF,
-                          KW_X_PLANE};
-        kw_rect from_y = {
-            args.y + image * (out_h * out_w * c) * KW_BYTES, out_h, out_w, c, row, col, KW_TILE_H, KW_TILE_W, 1, KW_TILE_W, KW_Y_PLANE};
-        kw_planes_load(kw_lds, from_x, channel);
-        kw_planes_load(kw_lds + KW_X_BYTES, from_y, channel);
+#if KW_JOINS
+    kw_cluster_barrier(); /* the peers' shared memory is there */
+#endif
+#if KW_LIES
+    enum { OTHER = KW_ALL_HELD_BYTES / 2 };
+    const kw_i64 round = args.params.parts * KW_SLICES;
+    if (part < args.params.units) kw_tile_bring(tile, &args, own, part, channel);
+    int at = 0;
+    for (kw_i64 first = part; first < args.params.units; first += round) {
+        if (first + round < args.params.units) {
+            kw_tile_bring(tile + OTHER - at, &args, own, first + round, channel);
+            kw_async_wait(1, 0);
+        } else {
+            kw_async_wait(0, 0);
+        }
         kw_barrier();
-        KW_ROLLED
-        for (int pixel = wave_q * KW_INST_K; pixel < KW_TILE_H * KW_TILE_W; pixel += KW_WAVES_Q * KW_INST_K)
-            kw_pixels_run(&sums, x, y, pixel);
+        kw_tile_multiply(&sums, tile + at, own);
+        kw_barrier();
+        at = OTHER - at;
+    }
+#else
+    for (kw_i64 first = part; first < args.params.units; first += args.params.parts * KW_SLICES) {
+        kw_tile_bring(tile, &args, own, first, channel);
+        kw_barrier();
+        kw_tile_multiply(&sums, tile, own);
         kw_barrier();
     }
-    kw_sums_store(&args, &sums, (float *)args.shared + (part * KW_WAVES_Q + wave_q) * args.params.elements, channel, wave_c);
+#endif
+#if KW_JOINS
+    kw_sums_join(&args, kw_lds, &sums, channel, wave_c, wave_q, (int)part);
+#else
+    kw_sums_store(&sums, (float *)args.shared + (part * KW_WAVES_Q + wave_q) * args.params.elements, channel,
+                  (int)args.groups * KW_CHANNELS, wave_c);
+#endif
 }
 
+#if !KW_JOINS
 KW_KERNEL(kw_stage1, KW_ADD_THREADS) {
     KW_LDS(KW_PARTS_BYTES);
     kw_begin();
     kw_parts_reduce(&args, kw_lds, (int)args.params.parts * KW_WAVES_Q);
 }
+#endif
 
 #endif

@@ -214,6 +214,30 @@ static const block_row narrow_weights[] = {
      "channels=32 tile_h=4 tile_w=16 stride=1 waves_c=8 waves_q=1 cols=16 swizzle=none store=registers vec=8",
      {"inst_k=16", "inst_k=16"},
      {"n2 g3 c96 k96 i9x8 f3x3 p1x1"}},
+    {"w", /* several tiles at a time, and in the second round not as many */
+     "bf16",
+     "nhwgc",
+     "channels=8 tile_h=4 tile_w=8 stride=1 waves_c=2 waves_q=4 slices=2 cols=16 swizzle=none store=registers vec=8",
+     {"inst_k=16", "inst_k=16"},
+     {"n5 g7 c56 k56 i9x15 f3x3 p1x1"}},
+    {"w", /* blocks that meet, the last of the cluster with no share where sums are few */
+     "fp16",
+     "nhwgc",
+     "channels=4 tile_h=4 tile_w=8 stride=2 waves_c=1 waves_q=2 slices=2 cols=16 swizzle=none store=registers vec=4",
+     {"inst_k=16 peers=8", "inst_k=16"},
+     {"n3 g19 c76 k76 i15x21 f3x3 s2x2 p1x1", "n1 g1 c4 k4 i1x1 f3x3 s2x2 p1x1"}},
+    {"w",
+     "bf16",
+     "nhwgc",
+     "channels=16 tile_h=4 tile_w=16 stride=1 waves_c=2 waves_q=2 slices=1 cols=16 store=registers vec=8",
+     {"inst_k=16 swizzle=xor peers=2", "inst_k=16 swizzle=none"},
+     {"n3 g5 c80 k80 i9x8 f3x3 p1x1"}},
+    {"w", /* rows of an odd number of pixels, all banks by four waves' channels, several rounds of copies */
+     "fp16",
+     "nhwgc",
+     "channels=8 tile_h=16 stride=2 waves_c=4 waves_q=2 cols=16 store=registers vec=8",
+     {"inst_k=16 tile_w=3 slices=2 swizzle=xor", "inst_k=16 tile_w=4 slices=1 swizzle=none"},
+     {"n9 g9 c72 k72 i35x27 f3x3 s2x2 p1x1"}},
 };
 const block_rows narrow_weights_rows = {narrow_weights, sizeof narrow_weights / sizeof *narrow_weights};
 

@@ -360,7 +360,7 @@ static void check_block(player *p, const char *family, const block_row *r, int a
         config_of(&config, head,
                   (const char *const[4]){
                       r->axes, r->more[arch],
-                      "ndim=2 dilation=1 filter_d=1 stride_d=1 pad_d=0 impl=grouped channels=32 slices=1 cols=64 pack=stage", ""});
+                      "ndim=2 dilation=1 filter_d=1 stride_d=1 pad_d=0 impl=grouped channels=32 slices=1 cols=64 pack=stage peers=1", ""});
         if (config.family->first_text && !strncmp(r->layout, "ngc", 3)) { /* bare, and with an epilogue */
             player_check_first(p, &config, problem, r->problems);
             player_check_first(p, &config, problem, r->problems);

@@ -98,13 +98,20 @@ static void launch_direct_weight(const kw_direct_block *b, const kw_problem *pro
     int64_t tiles_h = kw_ceil_div(out[1], b->tile_h), tiles_w = kw_ceil_div(out[2], b->tile_w), units = tiles_h * tiles_w * d->n;
     int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), cols);
     int64_t parts = kw_min(kw_min(wanted, units), SLICES_MAX / b->waves_q), elements = d->k * KW_TAPS * b->channels;
+    bool joins = b->peers > 1;
+    parts = joins ? b->peers : parts;
     *launch = (kw_launch){.stages = 2,
                           .stage = {{cols * parts, false, (int32_t)b->threads},
                                     {kw_ceil_div(elements, KW_PARTS_SUMS(parts * b->waves_q)), false, KW_ADD_THREADS}}};
     launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
     *kw_launch_params(launch, kw_direct_block_params) =
         (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .parts = parts, .units = units, .elements = elements};
-    launch->shared_bytes = parts * b->waves_q * elements * (int64_t)sizeof(float);
+    if (joins) {
+        launch->stages = 1;
+        launch->stage[1] = (kw_stage){0};
+        launch->cluster[0] = (int32_t)b->peers;
+    }
+    launch->shared_bytes = joins ? 0 : parts * b->waves_q * elements * (int64_t)sizeof(float);
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
     double steps = (double)(units * cols * b->waves_c) * (double)(b->tile_h * b->tile_w) / (double)b->inst_k;
     launch->multiply_adds = steps * KW_TAPS * (double)b->cols / (double)kw_max(1, b->inst_n);
@@ -159,7 +166,7 @@ const kw_family kw_family_conv_direct_block = {
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = direct_block_axes,
     .axis_count = sizeof direct_block_axes / sizeof *direct_block_axes,
-    .added = "pack=stage",
+    .added = "pack=stage peers=1",
     .rules = {[KW_VALID] = {kw_direct_block_valid_rules},
               [KW_RUNS] = {kw_direct_block_runs_rules},
               [KW_FITS] = {kw_turned_rules, direct_block_fits_rules}},

@@ -13,22 +13,26 @@
     X(stride, NULL, 1, 2, "stride along both axes")                                                                                        \
     X(waves_c, NULL, 1, 16, "waves of a block along the channels: of the result (grouped), of the source (dense)")                         \
     X(waves_q, NULL, 1, 16, "waves of a block that share its pixels")                                                                      \
-    X(slices, NULL, 1, 6, "slices of the source's channels that a wave has; grouped: 1")                                                   \
+    X(slices, NULL, 1, 16,                                                                                                                 \
+      "dense: slices of the source's channels that a wave has; grouped: 1; conv_bwd_weight: tiles that a block holds")                     \
     X(cols, NULL, 8, 64, "channels of the result that a wave computes; grouped: 64, of conv_bwd_weight 16")                                \
     X(inst_k, NULL, 8, 32, "depth of the matrix instruction, which has 16 pixels and 16 channels (NVIDIA: 8)")                             \
     X(swizzle, "none xor cyclic", 0, 2, "how pieces of a pixel change places in shared memory, so that pixels meet different banks")       \
     X(store, "registers lds", 0, 1, "lds: results pass shared memory and are stored in vectors; registers: each thread stores its own")    \
     X(vec, NULL, 1, 16, "channels that a thread moves together")                                                                           \
     X(pack, "stage lds", 0, 1,                                                                                                             \
-      "stage: a first stage brings weights into lanes' order; lds: a block brings its own to shared memory as they lie")
+      "stage: a first stage brings weights into lanes' order; lds: a block brings its own to shared memory as they lie")                   \
+    X(peers, NULL, 1, 8,                                                                                                                   \
+      "conv_bwd_weight: blocks of a cluster, which add their sums through each other's shared memory; 1: a second stage adds all blocks'")
 
 /* side: phases of the result along an axis, those of backward data with a stride; coords: pixels of a phase; step, reach: source pixels
  * from coord to coord, and read by the taps of one. */
 typedef struct kw_direct_block {
     kw_op op;
     kw_dtype dtype, output; /* of the operands, of the result */
-    int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec;
-    bool dense, through_lds, swizzled, brings;           /* brings: pack=lds */
+    int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec, peers;
+    int64_t swizzle;
+    bool dense, through_lds, brings;                     /* brings: pack=lds */
     int64_t side, step, reach, coords_h, coords_w, open; /* open: dense's rows whose sums are open */
     int64_t source_channels, block_cols;                 /* of a block: channels of the source, of the result */
     int64_t lds_bytes;

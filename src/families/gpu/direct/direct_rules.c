@@ -34,6 +34,9 @@ enum { WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, GROUPED_COLS = 64, I
 #define KW_INST_K b->inst_k
 #define KW_VEC b->vec
 #define KW_PACK b->brings
+#define KW_PEERS b->peers
+#define KW_SWIZZLE b->swizzle
+#define KW_SWIZZLE_XOR 1
 #define KW_PACK_LDS true
 #define KW_WAVE b->lanes
 #define KW_NVIDIA kw_gpu_arch_has(b->arch, KW_GPU_mma)
@@ -84,7 +87,7 @@ kw_direct_block kw_direct_block_read(const kw_config *config, const kw_target *t
                          .output = kw_config_output(config),
                          .channels = axis[AXIS_channels],
                          .dense = axis[AXIS_impl] != 0,
-                         .swizzled = axis[AXIS_swizzle] != 0,
+                         .swizzle = axis[AXIS_swizzle],
                          .tile_h = axis[AXIS_tile_h],
                          .tile_w = axis[AXIS_tile_w],
                          .stride = axis[AXIS_stride],
@@ -95,7 +98,8 @@ kw_direct_block kw_direct_block_read(const kw_config *config, const kw_target *t
                          .inst_k = axis[AXIS_inst_k],
                          .through_lds = axis[AXIS_store] != 0,
                          .vec = axis[AXIS_vec],
-                         .brings = axis[AXIS_pack] != 0};
+                         .brings = axis[AXIS_pack] != 0,
+                         .peers = axis[AXIS_peers]};
     count_direct_block(&b);
     b.arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     if (b.arch) {
@@ -119,8 +123,11 @@ static bool group_width(const kw_rule_case *c) {
 
 static bool weight_form(const kw_rule_case *c) {
     const kw_direct_block *b = c->decoded;
-    return b->op != KW_CONV_BWD_WEIGHT || (!b->dense && !b->through_lds && !b->swizzled && b->slices == 1 && b->cols == KW_WEIGHT_COLS &&
-                                           b->tile_w % 2 == 0 && (b->channels != DENSE_CHANNELS || b->waves_c % 4 == 0));
+    bool lies = KW_LIES;
+    return b->op != KW_CONV_BWD_WEIGHT ||
+           (!b->dense && !b->through_lds && b->swizzle != 2 && b->waves_q % b->slices == 0 && b->cols == KW_WEIGHT_COLS &&
+            (lies || b->tile_w % 2 == 0) && (!lies || (b->vec == 8 && !(b->waves_c & (b->waves_c - 1)))) &&
+            (b->channels != DENSE_CHANNELS || b->waves_c % 4 == 0));
 }
 
 static bool grouped_wave(const kw_rule_case *c) {
@@ -133,6 +140,11 @@ static bool grouped_wave(const kw_rule_case *c) {
 static bool brought_weights(const kw_rule_case *c) {
     const kw_direct_block *b = c->decoded;
     return !b->brings || (!b->dense && b->op != KW_CONV_BWD_WEIGHT);
+}
+
+static bool peers_count(const kw_rule_case *c) {
+    const kw_direct_block *b = c->decoded;
+    return b->peers == 1 || (b->op == KW_CONV_BWD_WEIGHT && !(b->peers & (b->peers - 1)));
 }
 
 static bool dense_slices(const kw_rule_case *c) {
@@ -153,7 +165,7 @@ static bool whole_phases(const kw_rule_case *c) {
 static bool tile_by_waves(const kw_rule_case *c) {
     const kw_direct_block *b = c->decoded;
     if (b->op == KW_CONV_BWD_WEIGHT) {
-        return b->tile_h * b->tile_w % (b->inst_k * b->waves_q) == 0;
+        return b->tile_h * b->tile_w % (b->inst_k * (b->waves_q / b->slices)) == 0;
     }
     int64_t coords = b->dense ? b->coords_w : b->coords_h * b->coords_w;
     return b->brings || (coords >= KW_INST_M * b->waves_q && coords % (KW_INST_M * b->waves_q) == 0);
@@ -173,19 +185,21 @@ static bool lds_result(const kw_rule_case *c) {
 const kw_rule kw_direct_block_valid_rules[] = {
     {"group_width", "groups of 4, 8, 16 and 32 channels are generated", group_width},
     {"weight_form",
-     "conv_bwd_weight is for impl=grouped with cols=16 slices=1 swizzle=none store=registers and an even tile_w, of 32 channels with "
-     "waves_c in fours",
+     "conv_bwd_weight is for impl=grouped with cols=16 and store=registers, swizzle=none with an even tile_w, or xor with vec=8 and "
+     "waves_c a "
+     "power of two; of 32 channels with waves_c in fours; slices must divide waves_q",
      weight_form},
     {"grouped_wave", "a wave of impl=grouped has slices=1 and cols=64, whole groups side by side; with pack=lds cols=16 or 32 too",
      grouped_wave},
     {"brought_weights", "pack=lds is for impl=grouped, in conv_fwd and conv_bwd_data", brought_weights},
+    {"peers", "clusters of 2, 4 or 8 blocks (peers) are for conv_bwd_weight", peers_count},
     {"dense_slices", "the slices of impl=dense have channels=32", dense_slices},
     {"dense_columns", "a wave of impl=dense computes cols=8, 16 or 32 channels", dense_columns},
     {"whole_phases", "conv_bwd_data with stride 2 needs an even tile_h and tile_w: each of the phases has the same pixels of a tile",
      whole_phases},
     {"tile_by_waves",
      "tile_h x tile_w (impl=dense: tile_w alone), in conv_bwd_data a quarter of it (half) with stride 2, must be a multiple of waves_q x "
-     "16 pixels of an instruction, but with pack=lds; in conv_bwd_weight tile_h x tile_w of waves_q x inst_k",
+     "16 pixels of an instruction, but with pack=lds; in conv_bwd_weight tile_h x tile_w of waves_q / slices x inst_k",
      tile_by_waves},
     {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", direct_vector_width},
     {"lds_result", "with impl=grouped store=lds results of 16 bits pass shared memory; store=registers writes any type", lds_result},
@@ -212,7 +226,18 @@ static bool wave_columns(const kw_rule_case *c) {
 static bool weight_pixels(const kw_rule_case *c) {
     const kw_direct_block *b = c->decoded;
     int64_t together = b->words * WORD / KW_BYTES; /* of a lane: the second operand has one row of it */
-    return b->op != KW_CONV_BWD_WEIGHT || b->tile_w % together == 0;
+    return b->op != KW_CONV_BWD_WEIGHT || KW_LIES || b->tile_w % together == 0;
+}
+
+static bool matrix_reads(const kw_rule_case *c) {
+    const kw_direct_block *b = c->decoded;
+    bool can = kw_gpu_arch_has(b->arch, KW_GPU_mma) && kw_gpu_arch_has(b->arch, KW_GPU_async16);
+    return b->op != KW_CONV_BWD_WEIGHT || !KW_LIES || (can && b->inst_k == 16);
+}
+
+static bool cluster_arch(const kw_rule_case *c) {
+    const kw_direct_block *b = c->decoded;
+    return b->peers == 1 || kw_gpu_arch_has(b->arch, KW_GPU_tma);
 }
 
 static bool direct_block_threads(const kw_rule_case *c) {
@@ -247,6 +272,9 @@ const kw_rule kw_direct_block_runs_rules[] = {
     {"wave_columns", "cols must be a multiple of the instruction's channels", wave_columns},
     {"weight_pixels", "in conv_bwd_weight a lane multiplies pixels that follow each other in a row: tile_w must be a multiple of them",
      weight_pixels},
+    {"matrix_reads", "the architecture has no copies of 16 bytes and reads of turned matrices, as conv_bwd_weight with swizzle=xor asks",
+     matrix_reads},
+    {"cluster_arch", "the architecture has no clusters of blocks, as peers asks", cluster_arch},
     {"block_threads", "a block has at most 1024 threads", direct_block_threads},
     {"registers", "a thread would have more than 64 sums; more waves_q or a smaller tile", direct_sums_fit_registers},
     {"filter_registers",

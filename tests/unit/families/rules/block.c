@@ -6,7 +6,7 @@
     "sub_w=2 vec_in=2 vec_out=2 order=first"
 #define DIRECT_AXES                                                                                                                        \
     "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 slices=1 cols=64 inst_k=16 swizzle=xor store=lds vec=8 "      \
-    "pack=stage"
+    "pack=stage peers=1"
 #define DENSE "impl=dense channels=32 waves_q=1 cols=16"
 #define WEIGHT "cols=16 swizzle=none store=registers"
 
@@ -67,6 +67,14 @@ static const rule_example direct_examples[] = {
     {"grouped_wave", "conv_bwd_data bf16", "channels=32 cols=16 pack=lds", "sm_90", NULL},
     {"brought_weights", "conv_bwd_weight bf16", "pack=lds " WEIGHT, "sm_90", NULL},
     {"brought_weights", "conv_fwd bf16", "pack=lds " DENSE, "sm_90", NULL},
+    {"", "conv_bwd_weight bf16", "tile_h=4 tile_w=8 waves_q=8 slices=4 peers=8 " WEIGHT, "sm_90", NULL},
+    {"weight_form", "conv_bwd_weight bf16", "slices=3 " WEIGHT, "sm_90", NULL},
+    {"weight_form", "conv_bwd_weight bf16", "cols=16 store=registers vec=4", "sm_90", NULL},
+    {"", "conv_bwd_weight bf16", "cols=16 store=registers tile_w=3 tile_h=16 waves_q=1", "sm_80", NULL},
+    {"matrix_reads", "conv_bwd_weight bf16", "cols=16 store=registers", "gfx942", NULL},
+    {"peers", "conv_fwd bf16", "peers=2", "sm_90", NULL},
+    {"peers", "conv_bwd_weight bf16", "peers=3 " WEIGHT, "sm_90", NULL},
+    {"cluster_arch", "conv_bwd_weight bf16", "peers=2 " WEIGHT, "sm_80", NULL},
     {"dense_slices", "conv_fwd bf16", "impl=dense waves_q=1 cols=16", "gfx942", NULL},
     {"dense_columns", "conv_fwd bf16", "impl=dense waves_q=1 channels=32", "gfx942", NULL},
     {"wave_columns", "conv_fwd bf16", "cols=8 " DENSE, "gfx942", NULL},
