@@ -6,6 +6,7 @@
 #include "problem/import/csv.h"
 #include "problem/names/names.h"
 #include "space/ck/fields.h"
+#include "space/problems/lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -185,7 +186,7 @@ static kw_status take_line(const kw_list_reader *how, const json_t *line, bool *
     if (!copy) {
         return kw_fail_memory(err, "a problem list");
     }
-    kw_status status = kw_list_read(how, "line", copy, json_string_length(line), err);
+    kw_status status = kw_list_read_lines(how, "line", copy, json_string_length(line), err);
     *more = true;
     free(copy);
     return status;

@@ -120,7 +120,7 @@ size_t kw_mma_tailor(const kw_family *family, const kw_tailor_problem *p, kw_con
     mma.vec[2] = results;
     mma.pad[0] = mma.pad[1] = mma.pad[2] = 1;
     mma.wave[1] = mma.wave[2] = 1;
-    for (int turned = 0; turned <= p->turns; turned++) {
+    for (int turned = 0; turned < (p->turns ? 2 : 1); turned++) {
         mma.epi = turned ? KW_EPI_TURNED : KW_EPI_CSHUFFLE;
         for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
             mma.pipe = heights[i].pipe;
