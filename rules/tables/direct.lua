@@ -239,11 +239,11 @@ end
 -- With stride 2 groups of 8 stand for all; of backward weight (16 columns) two kinds of groups with a stride each.
 local function few(p)
     local stride = p.stride or 1
-    if p.cols == 16 and p.impl ~= "dense" then
-        return ((p.channels == 8 and stride == 1) or (p.channels == 32 and stride == 2)) and kind(p) or nil
-    end
     if p.pack then
         return p.channels == 4 and stride == 1 and kind(p) or nil
+    end
+    if p.cols == 16 and p.impl ~= "dense" then
+        return ((p.channels == 8 and stride == 1) or (p.channels == 32 and stride == 2)) and kind(p) or nil
     end
     return (stride == 1 or p.impl == "dense" or p.channels == 8) and kind(p) or nil
 end
