@@ -157,7 +157,8 @@ def main():
             continue
         results.append(r)
         if not r.error < TOLERANCE[text.split()[1]]:
-            print("WRONG", r.problem, r.config, r.error, flush=True)
+            print(f"DIFFERENT by {r.error}: {r.problem}; whether ours is right says\n"
+                  f"    kwright check --threads 1 --config '{r.config}' '{r.problem}'", flush=True)
             failed += 1
         if out:
             csv.writer(out).writerow(r)

@@ -26,8 +26,8 @@ typedef struct kw_selector_query {
     const kw_launch *const *launches;
     const double *estimates;
     size_t count;
-    bool
-        passing; /* these kernels are not asked about again: nothing of them is kept. A model that knows an order alone has none for them */
+    /* These kernels are not asked about again: nothing of them is kept. A model that knows an order alone has none for them. */
+    bool passing;
 } kw_selector_query;
 
 typedef struct kw_selector_prediction {

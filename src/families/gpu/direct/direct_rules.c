@@ -186,8 +186,7 @@ const kw_rule kw_direct_block_valid_rules[] = {
     {"group_width", "groups of 4, 8, 16 and 32 channels are generated", group_width},
     {"weight_form",
      "conv_bwd_weight is for impl=grouped with cols=16 and store=registers, swizzle=none with an even tile_w, or xor with vec=8 and "
-     "waves_c a "
-     "power of two; of 32 channels with waves_c in fours; slices must divide waves_q",
+     "waves_c a power of two; of 32 channels with waves_c in fours; slices must divide waves_q",
      weight_form},
     {"grouped_wave", "a wave of impl=grouped has slices=1 and cols=64, whole groups side by side; with pack=lds cols=16 or 32 too",
      grouped_wave},
