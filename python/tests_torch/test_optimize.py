@@ -197,6 +197,27 @@ def test_budget_and_filter(won):
     assert len(kwt.optimize(model().eval(), X, filter_fn=lambda name, module: name == "5").rows) == 1
     with pytest.raises(ValueError, match="mode 'fast' is not known"):
         kwt.optimize(model(), X, mode="fast")
+    with pytest.raises(TypeError, match="model: a list is no torch.nn.Module"):
+        kwt.optimize([model()], X)
+
+
+class Named(nn.Module):
+    """Calls its layer by the argument's name."""
+
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(6, 5)
+
+    def forward(self, x):
+        return self.layer(input=x)
+
+
+def test_layers_called_by_name_are_replaced(won):
+    m, x = Named().eval(), torch.randn(3, 6)
+    before = m(x).detach()
+    assert kwt.optimize(m, x).kept
+    with torch.no_grad():
+        near(m(x), before)
 
 
 def test_a_race_tells_fast_from_slow_and_not_equals():

@@ -150,16 +150,17 @@ class _Site:
 
         return call
 
-    def __call__(self, x: Tensor) -> Tensor:
+    def __call__(self, input: Tensor) -> Tensor:
+        # The argument has the name that nn.Conv2d and nn.Linear give it: models call layers by it.
         if _is_compiling():
-            return self.original(x)
+            return self.original(input)
         y = None
         if self.on:
             if self.trained is not None and _is_grad_enabled():
-                y = self.trained(x)
+                y = self.trained(input)
             elif self.quick is not None and self.ours & FORWARD:
-                y = self.quick(x)
-        return y if y is not None else self.look(x)
+                y = self.quick(input)
+        return y if y is not None else self.look(input)
 
     def trained_call(self, x: Tensor, step: Any) -> Callable[[Tensor], Tensor | None]:
         """The same for training, where weights always change and are taken as they are."""
@@ -352,12 +353,12 @@ def _record(model: nn.Module, example: tuple[Any, ...], wanted: Callable[[str, n
     for name, module in model.named_modules():
         if isinstance(module, (*_CONVS, nn.Linear)) and wanted(name, module):
 
-            def hook(m: nn.Module, args: Any, name: str = name) -> None:
-                x = args[0]
-                if all(c[1] is not m for c in calls):
+            def hook(m: nn.Module, args: Any, named: Any, name: str = name) -> None:
+                x = args[0] if args else named.get("input")
+                if isinstance(x, Tensor) and all(c[1] is not m for c in calls):
                     calls.append((name, m, x.detach().clone(memory_format=torch.preserve_format), x.requires_grad))
 
-            hooks.append(module.register_forward_pre_hook(hook))
+            hooks.append(module.register_forward_pre_hook(hook, with_kwargs=True))
     try:
         with torch.set_grad_enabled(training):
             model(*example)
@@ -437,6 +438,8 @@ def optimize(
     """
     if mode not in ("inference", "training"):
         raise ValueError(f"mode {mode!r} is not known; use inference or training")
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model: a {type(model).__name__} is no torch.nn.Module")
     training, start = mode == "training", time.monotonic()
     buffers = {name: b.detach().clone() for name, b in model.named_buffers()}
     report, sites = Report(), []

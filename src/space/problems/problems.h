@@ -1,6 +1,6 @@
 /* problems.h: problem lists as text. A line is "NAME: PROBLEM" or PROBLEM, where PROBLEM is our own text or another tool's; '#' starts a
  * comment at the line's start or after a blank. A list whose first line has commas is a CSV file with that line as its header; one that begins
- * with a bracket is JSON (literals.h). */
+ * with a bracket is JSON: a list (literals.h), or a row a line (json_rows.h). */
 #ifndef KW_SPACE_PROBLEMS_PROBLEMS_H
 #define KW_SPACE_PROBLEMS_PROBLEMS_H
 

@@ -1,5 +1,7 @@
-/* test_literals.c: problem lists of CK's tile engine in JSON and as Python modules of literals: read as they are, or refused in one line. */
+/* test_literals.c: problem lists of CK's tile engine in JSON and as Python modules of literals, and rows of our own JSON: read as they are, or refused
+ * in one line. */
 #include "base/text.h"
+#include "space/problems/json_rows.h"
 #include "space/problems/literals.h"
 #include "support/kw_test.h"
 
@@ -36,6 +38,17 @@ static void json_is_read(void **state) {
                  "a, b|gemm bf16 rrr b1 m1 n2 k3\n|conv_bwd_weight fp16 ngchw n1 g1 c4 k8 i9x8 f3x3 s1x1 p0x1 d1x1\n");
     expect_lines(kw_json_problems_read, " [{\"M\": 1, \"N\": 2, \"K\": 3}, \"x: gemm fp8 m1 n2 k3\"]",
                  "|gemm fp32 rcr b1 m1 n2 k3\nx|gemm fp8 rcr b1 m1 n2 k3\n");
+}
+
+static void rows_of_our_own_are_read(void **state) {
+    (void)state;
+    static const char rows[] = "{\"schema\": 1, \"line\": \"run\", \"id\": \"7\"}\n\n"
+                               "{\"schema\": 1, \"name\": \"conv1\", \"problem\": \"gemm fp32 rcr m1 n2 k3\", \"flops\": 12}\n"
+                               "{\"schema\": 1, \"name\": \"a\\nb\", \"problem\": \"gemm fp8 rcr m1 n2 k3\"}";
+    assert_true(kw_json_rows_are(rows, strlen(rows)));
+    assert_false(kw_json_rows_are("{\"problems\": [\"gemm fp32 m1 n2 k3\"]}", 40));
+    assert_false(kw_json_rows_are("[\n", 2));
+    expect_lines(kw_json_rows_read, rows, "conv1|gemm fp32 rcr b1 m1 n2 k3\n|gemm fp8 rcr b1 m1 n2 k3\n");
 }
 
 static void python_is_read(void **state) {
@@ -84,6 +97,10 @@ static void what_is_neither_is_refused_in_one_line(void **state) {
         {kw_json_problems_read, "[{\"M\": 1, \"N\": 1, \"K\": 1, \"dtype\": \"fp64\"}]", "dtype \"fp64\" is not known"},
         {kw_json_problems_read, "[{\"M\": 1, \"N\": 1, \"K\": 1, \"layout\": \"nhwgc\"}]", "layout nhwgc is not one of gemm"},
         {kw_json_problems_read, "[{\"M\": 1, \"N\": 1, \"K\": 1, \"direction\": \"bwd_data\"}]", "ask for gemm"},
+        {kw_json_rows_read, "{\"schema\": 1}\n", "no row has a \"problem\""},
+        {kw_json_rows_read, "{\"schema\": 1, \"problem\": 7}\n", "list:1: \"problem\" is no text"},
+        {kw_json_rows_read, "{\"schema\": 1, \"problem\": \"gemm fp32 m0 n1 k1\"}\n", "list:1: "},
+        {kw_json_rows_read, "{\"schema\": 1}\n{\"problem\":\n", "list:2: "},
         {kw_python_problems_read, "x = 1\n", "holds no call"},
         {kw_python_problems_read, "class AProblem(Base):\n    pass\n", "holds no call"},
         {kw_python_problems_read, "P(AProblem(N=n, " SIZES "))", "N is no literal number"},
@@ -108,6 +125,7 @@ static void what_is_neither_is_refused_in_one_line(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_is_read),
+        cmocka_unit_test(rows_of_our_own_are_read),
         cmocka_unit_test(python_is_read),
         cmocka_unit_test(what_is_neither_is_refused_in_one_line),
     };
