@@ -2,7 +2,7 @@
  * sets, one a line), files, standard input. */
 #include "base/embedded.h"
 #include "space/problems/grids.h"
-#include "space/problems/literals.h"
+#include "space/problems/formats/literals.h"
 #include "space/problems/problem_sets.h"
 #include "space/problems/problems.h"
 

@@ -1,9 +1,9 @@
 /* problems.c: which form a problem list has. */
 #include "space/problems/problems.h"
 
-#include "space/problems/json_rows.h"
-#include "space/problems/lines.h"
-#include "space/problems/literals.h"
+#include "space/problems/formats/json_rows.h"
+#include "space/problems/formats/lines.h"
+#include "space/problems/formats/literals.h"
 
 kw_status kw_list_read(const kw_list_reader *how, const char *source, char *text, size_t size, kw_error *err) {
     if (!kw_literals_are_json(text, size)) {

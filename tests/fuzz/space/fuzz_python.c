@@ -1,6 +1,6 @@
 /* fuzz_python.c: any text as a Python module of problems: legal problems come out, or one line. JSON lists are fuzz_list's. */
 #include "fuzz/accepted.h"
-#include "space/problems/literals.h"
+#include "space/problems/formats/literals.h"
 
 static bool check(void *user, const char *name, const kw_problem *problem) {
     (void)user;

@@ -5,8 +5,8 @@
  *
  * Names are those of CSV columns (problem/import/csv.h) and direction, dtype, layout, name; what is not known is an error, since it would
  * change what is meant. Images, groups and strides that are not named are 1, padding is 0. A JSON list may have our own lines, too. */
-#ifndef KW_SPACE_PROBLEMS_LITERALS_H
-#define KW_SPACE_PROBLEMS_LITERALS_H
+#ifndef KW_SPACE_PROBLEMS_FORMATS_LITERALS_H
+#define KW_SPACE_PROBLEMS_FORMATS_LITERALS_H
 
 #include "space/problems/problems.h"
 

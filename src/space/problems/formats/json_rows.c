@@ -1,5 +1,5 @@
 /* json_rows.c: problems out of rows of JSON. */
-#include "space/problems/json_rows.h"
+#include "space/problems/formats/json_rows.h"
 
 #include "base/text.h"
 #include "json/json_read.h"

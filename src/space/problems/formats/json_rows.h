@@ -3,8 +3,8 @@
  *     {"schema": 1, "name": "conv1", "problem": "conv_fwd fp32 nhwgc n1 g1 c3 k64 i224x224 f7x7 s2x2 p3x3 d1x1", "flops": 232429056}
  *
  * A line without "problem" (a run's, a summary's) is passed over. */
-#ifndef KW_SPACE_PROBLEMS_JSON_ROWS_H
-#define KW_SPACE_PROBLEMS_JSON_ROWS_H
+#ifndef KW_SPACE_PROBLEMS_FORMATS_JSON_ROWS_H
+#define KW_SPACE_PROBLEMS_FORMATS_JSON_ROWS_H
 
 #include "space/problems/problems.h"
 

@@ -1,12 +1,12 @@
 /* literals.c: each problem becomes a header and a row of a CSV file, so that names and limits of sizes stand once, in problem/import/csv.c. */
-#include "space/problems/literals.h"
+#include "space/problems/formats/literals.h"
 
 #include "base/text.h"
 #include "json/json_read.h"
 #include "problem/import/csv.h"
 #include "problem/names/names.h"
 #include "space/ck/fields.h"
-#include "space/problems/lines.h"
+#include "space/problems/formats/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

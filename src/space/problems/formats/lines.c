@@ -1,5 +1,5 @@
 /* lines.c: problem lists line by line. */
-#include "space/problems/lines.h"
+#include "space/problems/formats/lines.h"
 
 #include "base/text.h"
 #include "problem/import/csv.h"

@@ -1,6 +1,6 @@
 /* lines.h: problem lists line by line, our own and those of other tools. */
-#ifndef KW_SPACE_PROBLEMS_LINES_H
-#define KW_SPACE_PROBLEMS_LINES_H
+#ifndef KW_SPACE_PROBLEMS_FORMATS_LINES_H
+#define KW_SPACE_PROBLEMS_FORMATS_LINES_H
 
 #include "space/problems/problems.h"
 
