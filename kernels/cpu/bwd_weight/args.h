@@ -12,11 +12,13 @@ typedef struct kw_bwd_weight_params {
     kw_i64 box[4];           /* output pixels of a box, by axis */
     kw_i64 x_bytes, y_bytes; /* of a group's copy */
     short chunk;             /* math=amx: pixel pairs of a tile register */
-    char flat;               /* of pairs of pixels, 1: a filter of 1, whose pixels are all one row */
+    char flat;               /* 1: a filter of 1, whose pixels are all one row */
     char along;              /* 1: tiles follow each other along the vector side's channels and the taps, 0: along the spread side's */
     short together;          /* groups at most whose boxes are copied at once and worked on one after the other */
     short split;             /* parts of the spread side's blocks, each of which meets all taps before the next: a slab copies its own */
-    int slabs, parts;        /* units of stage 0: so many even shares of the tiles (0: each one) for each of so many of the boxes */
+    int slabs;               /* units of stage 0: so many even shares of the tiles (0: each one) for each of parts shares of the boxes */
+    short parts;
+    short soon; /* 1: flat, and tiles ask for what the next box reads, which is beyond the second level */
 } kw_bwd_weight_params;
 
 KW_PARAMS_FIT(kw_bwd_weight_params);

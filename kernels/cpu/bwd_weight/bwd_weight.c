@@ -49,9 +49,14 @@ typedef struct share {
     kw_i64 group, first, last; /* the group that is worked on, and its tiles, counted within it */
     kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
     kw_i64 v_blocks, b_blocks;
+    int even;                                                       /* the spread channels are shared out evenly (KW_TILE_FEWER) */
     kw_i64 in[4], out[4], stride[4], pad[4], dilation[4], reach[4]; /* by axis; reach: from the first to the last tap */
     kw_i64 low[4], high[4];                                         /* output pixels of the box */
     side x, y;
+    struct {
+        const char *x, *y; /* of the next box */
+        kw_i64 x_bytes, step, a_tile;
+    } soon;
 } share;
 
 /* With one tap a row, only every second column is the first of a pair. */
@@ -190,6 +195,11 @@ static void view_box(share *s, kw_i64 i, char *memory) {
 
 /* --- tiles --- */
 
+/* A tile, and the tiles after it that differ in the broadcast side's block only, where params.along in the vector side's. */
+typedef struct place {
+    kw_i64 tap, v_block, b_block;
+} place;
+
 /* Of the vector side: whether the block's channels do not reach its last vector. */
 KW_INLINE int block_lacks(const share *s, kw_i64 block) {
     return KW_TILE_LACKS && (KW_LANES_C ? s->c : s->k) - block * KW_WIDTH <= KW_WIDTH - KW_LANES;
@@ -201,16 +211,35 @@ KW_INLINE int block_lacks(const share *s, kw_i64 block) {
 KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 reads, kw_i64 left) {
     return copied ? block * width : kw_min(block * width, left - reads);
 }
-KW_INLINE kw_i64 first_x(const share *s, kw_i64 block) {
-    kw_i64 reads = KW_X_WIDTH - (KW_LANES_C && block_lacks(s, block) ? KW_LANES : 0);
-    return first_channel(KW_COPY != 0, block, KW_X_WIDTH, reads, (s->args->groups - s->group) * s->c);
+
+/* Of the spread side: the first channel that a block has, and whether it is one of few. Such a one that does not sum the last vector either
+ * has a channel of the block before. */
+KW_INLINE kw_i64 spread_from(const share *s, kw_i64 block) {
+    return s->even ? block * (KW_LANES_C ? s->k : s->c) / s->b_blocks : block * KW_TILE;
 }
-KW_INLINE kw_i64 first_y(const share *s, kw_i64 block) {
-    kw_i64 reads = KW_Y_WIDTH - (!KW_LANES_C && block_lacks(s, block) ? KW_LANES : 0);
-    return first_channel(KW_COPY_Y, block, KW_Y_WIDTH, reads, (s->args->groups - s->group) * s->k);
+KW_INLINE int block_is_of_fewer(const share *s, const place *at) {
+    return KW_TILE_FEWER && s->even && !block_lacks(s, at->v_block) &&
+           spread_from(s, at->b_block + 1) - spread_from(s, at->b_block) < KW_TILE;
 }
-KW_INLINE kw_i64 x_offset(const share *s, kw_i64 block) { return KW_COPY ? block * s->x.block : first_x(s, block) * KW_BYTES; }
-KW_INLINE kw_i64 y_offset(const share *s, kw_i64 block) { return KW_COPY_Y ? block * s->y.block : first_y(s, block) * KW_BYTES; }
+KW_INLINE kw_i64 first_spread(const share *s, const place *at, int copied, kw_i64 left) {
+    kw_i64 reads = KW_TILE - block_is_of_fewer(s, at), end = spread_from(s, at->b_block + 1);
+    return s->even ? kw_min(kw_max(end - reads, 0), left - reads) : first_channel(copied, at->b_block, KW_TILE, KW_TILE, left);
+}
+
+KW_INLINE kw_i64 first_x(const share *s, const place *at) {
+    kw_i64 left = (s->args->groups - s->group) * s->c, reads = KW_WIDTH - (block_lacks(s, at->v_block) ? KW_LANES : 0);
+    return KW_LANES_C ? first_channel(KW_COPY != 0, at->v_block, KW_WIDTH, reads, left) : first_spread(s, at, KW_COPY != 0, left);
+}
+KW_INLINE kw_i64 first_y(const share *s, const place *at) {
+    kw_i64 left = (s->args->groups - s->group) * s->k, reads = KW_WIDTH - (block_lacks(s, at->v_block) ? KW_LANES : 0);
+    return KW_LANES_C ? first_spread(s, at, KW_COPY_Y, left) : first_channel(KW_COPY_Y, at->v_block, KW_WIDTH, reads, left);
+}
+KW_INLINE kw_i64 x_offset(const share *s, const place *at) {
+    return KW_COPY ? (KW_LANES_C ? at->v_block : at->b_block) * s->x.block : first_x(s, at) * KW_BYTES;
+}
+KW_INLINE kw_i64 y_offset(const share *s, const place *at) {
+    return KW_COPY_Y ? (KW_LANES_C ? at->b_block : at->v_block) * s->y.block : first_y(s, at) * KW_BYTES;
+}
 
 /* Axes that follow each other without a gap become one. */
 static void join_axes(kw_weight_job *job) {
@@ -271,11 +300,6 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
     if (empty) job->count[0] = 0;
 }
 
-/* A tile, and the tiles after it that differ in the broadcast side's block only, where params.along in the vector side's. */
-typedef struct place {
-    kw_i64 tap, v_block, b_block;
-} place;
-
 /* Tiles of such a row. */
 KW_INLINE kw_i64 row_of(const share *s) { return s->args->params.along ? s->v_blocks : s->b_blocks / s->args->params.split; }
 
@@ -297,155 +321,54 @@ KW_INLINE char *waiting_of(const share *s, kw_i64 part) {
     return s->args->shared + (part * tiles_of(s) + s->group * tiles_of_group(s)) * KW_TILE_BYTES;
 }
 
-#if KW_EPILOGUE
-/* The sums of one k and count of c from c on, or of a vector of them. */
-static void store_vector(const share *s, char *to, const char *sums, kw_i64 k, kw_i64 c, kw_i64 count) {
-    float run[KW_LANES] __attribute__((aligned(KW_VECTOR))) = {0};
-    count = kw_min(count, KW_LANES);
-    for (kw_i64 i = 0; i < count; i++)
-        run[i] = *(const kw_f32_u *)(sums + (KW_LANES_C ? k * KW_TILE_ROW + (c + i) * 4 : (c + i) * KW_TILE_ROW + k * 4));
-    kw_result_lanes(to, kw_load(run), kw_place_lanes(kw_place_at(s->args, s->args->w, 0, 0), 0, count));
-}
-#endif
+#include "cpu/bwd_weight/bwd_weight_store.h"
 
-#if !KW_LANES_C && !KW_EPILOGUE
-/* What a tile has of dw: its rows are c, and those of dw k. */
-typedef struct turned {
-    const char *sums;          /* from the first c on */
-    char *to;                  /* of lane 0, the first c */
-    kw_i64 row;                /* bytes from k to k */
-    kw_i64 first, last, count; /* lanes; c */
-} turned;
+/* --- what comes next --- */
 
-/* Vectors of four c of each fourth lane, from one on. */
-KW_INLINE void store_fours(const turned *t, kw_vf v, kw_i64 lane, kw_i64 c) {
-    typedef char four __attribute__((vector_size(4 * KW_OUT_BYTES), aligned(1), may_alias));
-    char values[KW_LANES * KW_OUT_BYTES] __attribute__((aligned(KW_VECTOR)));
-    kw_store_x(values, v);
-    for (kw_i64 i = 0; i < KW_LANES; i += 4, lane += 4) {
-        char *to = t->to + lane * t->row + c * KW_OUT_BYTES;
-        if (lane < t->first || lane >= t->last) continue;
-        if (c + 4 <= t->count)
-            *(four *)to = *(const four *)(values + i * KW_OUT_BYTES);
-        else
-            for (kw_i64 byte = 0; byte < (t->count - c) * KW_OUT_BYTES; byte++)
-                to[byte] = values[i * KW_OUT_BYTES + byte];
-    }
+/* The share's tiles ask for the next box while they sum this one: from beyond the second level, each line would be waited for. */
+static void expect_box(share *s, int is_last) {
+    const kw_kernel_args *a = s->args;
+    s->soon.step = 0;
+    if (!a->params.soon || is_last) return;
+    kw_i64 first = s->high[KW_BOX_W], pixels = kw_min(a->params.box[KW_BOX_W], s->out[KW_BOX_W] - first), x = a->c * KW_BYTES;
+    kw_i64 y = a->k * KW_BYTES, steps = ceil_div(s->high[KW_BOX_W] - s->low[KW_BOX_W], 1 + KW_PAIRS);
+    s->soon.x = a->x + first * x, s->soon.y = a->y + first * y;
+    s->soon.x_bytes = pixels * x;
+    s->soon.step = ceil_div(pixels * (x + y), steps * (s->end - s->begin));
+    s->soon.a_tile = s->soon.step * steps;
 }
 
-/* Four rows at a time: one by one the sums took as long as the products of 45 pixels. */
-#define KW_UNPACK(both, op, a, b) __asm__(op " %2, %1, %0" : "=v"(both) : "v"(a), "v"(b));
-static __attribute__((noinline)) void store_turned(const turned *t) {
-    for (kw_i64 c = 0; c < t->count; c += 4) {
-        const char *last = t->sums + (t->count - 1) * KW_TILE_ROW, *row0 = t->sums + c * KW_TILE_ROW;
-        const char *row1 = row0 < last ? row0 + KW_TILE_ROW : last, *row2 = row1 < last ? row1 + KW_TILE_ROW : last;
-        const char *row3 = row2 < last ? row2 + KW_TILE_ROW : last;
-        for (kw_i64 lane = 0; lane < KW_WIDTH; lane += KW_LANES) {
-            kw_vf a = kw_load(row0 + lane * 4), b = kw_load(row1 + lane * 4), e = kw_load(row2 + lane * 4), d = kw_load(row3 + lane * 4);
-            kw_vf low, high, next_low, next_high;
-            KW_UNPACK(low, "vunpcklps", a, b)
-            KW_UNPACK(high, "vunpckhps", a, b)
-            KW_UNPACK(next_low, "vunpcklps", e, d)
-            KW_UNPACK(next_high, "vunpckhps", e, d)
-            KW_UNPACK(a, "vunpcklpd", low, next_low)
-            KW_UNPACK(b, "vunpckhpd", low, next_low)
-            KW_UNPACK(e, "vunpcklpd", high, next_high)
-            KW_UNPACK(d, "vunpckhpd", high, next_high)
-            store_fours(t, a, lane, c);
-            store_fours(t, b, lane + 1, c);
-            store_fours(t, e, lane + 2, c);
-            store_fours(t, d, lane + 3, c);
-        }
-    }
+KW_INLINE void ask_soon(kw_weight_job *job, const share *s, kw_i64 tile) {
+    kw_i64 at = (tile - s->first) * s->soon.a_tile;
+    job->soon_step = s->soon.step;
+    job->soon = !s->soon.step ? job->v : at < s->soon.x_bytes ? s->soon.x + at : s->soon.y + at - s->soon.x_bytes;
 }
-#endif
-
-/* Sums of a filter row, in row order, into dw; only what is this block's own. */
-static void store_row(const share *s, const place *at, kw_i64 tap, const char *sums) {
-    kw_i64 taps = s->taps * KW_FILTER_ROWS;
-    kw_i64 x_block = KW_LANES_C ? at->v_block : at->b_block, y_block = KW_LANES_C ? at->b_block : at->v_block;
-    kw_i64 c0 = x_block * KW_X_WIDTH, c1 = kw_min(c0 + KW_X_WIDTH, s->c), c_first = first_x(s, x_block);
-    kw_i64 k0 = y_block * KW_Y_WIDTH, k1 = kw_min(k0 + KW_Y_WIDTH, s->k), k_first = first_y(s, y_block);
-#if !KW_LANES_C && !KW_EPILOGUE
-    turned t = {
-        .sums = sums + (c0 - c_first) * KW_TILE_ROW, .row = taps * s->c * KW_OUT_BYTES, .first = k0 - k_first, .last = k1 - k_first};
-    t.to = s->args->w + (((s->group * (KW_OWN ? KW_LANES : s->k) + k_first) * taps + tap) * s->c + c0) * KW_OUT_BYTES;
-    t.count = c1 - c0;
-    store_turned(&t);
-#else
-    for (kw_i64 k = k0; k < k1; k++) {
-        char *to = s->args->w + ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * taps + tap) * s->c * KW_OUT_BYTES;
-#if KW_EPILOGUE
-        for (kw_i64 c = c0; c < c1; c += KW_LANES)
-            store_vector(s, to + c * KW_OUT_BYTES, sums, k - k_first, c - c_first, c1 - c);
-#else
-        for (kw_i64 c = c0; c < c1; c += KW_LANES) {
-            kw_store_tail(to + c * KW_OUT_BYTES, kw_load(sums + (k - k_first) * KW_TILE_ROW + (c - c_first) * 4), c1 - c);
-        }
-#endif
-    }
-#endif
-}
-
-static void store_sums(const share *s, const place *at, const char *sums) {
-    for (kw_i64 row = 0; row < KW_FILTER_ROWS; row++)
-        store_row(s, at, at->tap * KW_FILTER_ROWS + row, sums + row * KW_TILE * KW_TILE_ROW);
-}
-
-/* Whether the tile can write its sums into dw itself, and where. */
-static int is_whole(const share *s, const place *at, kw_weight_job *job) {
-#if KW_LANES_C && KW_MATH != 3
-    kw_i64 c = at->v_block * KW_X_WIDTH, k = at->b_block * KW_Y_WIDTH;
-    if (c + KW_X_WIDTH <= s->c && k + KW_Y_WIDTH <= s->k) {
-        job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_OUT_BYTES;
-        job->to_step = s->taps * s->c * KW_OUT_BYTES;
-        job->narrow = KW_NARROWS;
-        job->at = kw_place_at(s->args, s->args->w, 0, 0);
-        return 1;
-    }
-#endif
-    (void)s, (void)at, (void)job;
-    return 0;
-}
-
-#if !KW_EPILOGUE
-/* Of a tap by which all pixels read padding: zeros for so many tiles from this place on, rows of dw without tiles in between. */
-static void store_zeros(const share *s, const place *at, kw_i64 tiles) {
-    kw_i64 along = s->args->params.along, v1 = at->v_block + (along ? tiles : 1), b1 = at->b_block + (along ? 1 : tiles);
-    kw_i64 c0 = (KW_LANES_C ? at->v_block : at->b_block) * KW_X_WIDTH, c1 = kw_min((KW_LANES_C ? v1 : b1) * KW_X_WIDTH, s->c);
-    kw_i64 k0 = (KW_LANES_C ? at->b_block : at->v_block) * KW_Y_WIDTH, k1 = kw_min((KW_LANES_C ? b1 : v1) * KW_Y_WIDTH, s->k);
-    for (kw_i64 k = k0; k < k1; k++) {
-        for (kw_i64 row = 0; row < KW_FILTER_ROWS; row++) {
-            kw_i64 tap = ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + at->tap) * KW_FILTER_ROWS + row;
-            __builtin_memset(s->args->w + (tap * s->c + c0) * KW_OUT_BYTES, 0, (c1 - c0) * KW_OUT_BYTES);
-        }
-    }
-}
-#endif
 
 /* The share's tiles of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
 static void sum_box(const share *s, char *waiting, char *spill, const int ends[2]) {
     for (kw_i64 unit = s->first; unit < s->last;) {
         kw_i64 each = row_of(s), end = kw_min(s->last, (unit / each + 1) * each);
         place at = place_of(s, unit);
-        kw_weight_job pixels = {0};
-        set_pixels(&pixels, s, at.tap);
+        kw_weight_job job = {0};
+        set_pixels(&job, s, at.tap);
+        const char *pixels_v = job.v, *pixels_b = job.b;
 #if !KW_EPILOGUE
-        if (ends[0] && ends[1] && pixels.count[0] == 0) {
+        if (ends[0] && ends[1] && job.count[0] == 0) {
             store_zeros(s, &at, end - unit);
             unit = end;
             continue;
         }
 #endif
         for (; unit < end; unit++, *(s->args->params.along ? &at.v_block : &at.b_block) += 1) {
-            kw_weight_job job = pixels;
-            job.v += KW_LANES_C ? x_offset(s, at.v_block) : y_offset(s, at.v_block);
-            job.b += KW_LANES_C ? y_offset(s, at.b_block) : x_offset(s, at.b_block);
+            job.v = pixels_v + (KW_LANES_C ? x_offset(s, &at) : y_offset(s, &at));
+            job.b = pixels_b + (KW_LANES_C ? y_offset(s, &at) : x_offset(s, &at));
+            ask_soon(&job, s, unit);
             job.from = ends[0] ? 0 : waiting + unit * KW_TILE_BYTES;
             job.to = ends[1] ? spill : waiting + unit * KW_TILE_BYTES;
             job.to_step = KW_TILE_ROW;
             job.narrow = 0;
             job.lacks = block_lacks(s, at.v_block);
+            job.fewer = block_is_of_fewer(s, &at);
             job.steps = KW_MATH == 3 ? s->args->params.chunk : 1;
             if (KW_MATH == 3) job.b_row = s->y.count[KW_BOX_W] * 4;
             int whole = ends[1] && is_whole(s, &at, &job);
@@ -471,6 +394,7 @@ static void sum_share(share *s, char *memory) {
             rest /= boxes[axis];
         }
         open_box(s, memory);
+        expect_box(s, i == last - 1);
         kw_i64 tiles = tiles_of_group(s), first_group = s->begin / tiles;
         for (kw_i64 group = first_group; group * tiles < s->end; group++) {
             enter_group(s, group);
@@ -494,15 +418,15 @@ static share share_of(const kw_kernel_args *a) {
         s.dilation[KW_BOX_D + i] = a->dilation[i];
         s.reach[KW_BOX_D + i] = (a->filter[i] - 1) * a->dilation[i];
     }
-#if KW_PAIRS
     if (a->params.flat) { /* a filter of 1: all pixels are one row */
         kw_i64 pixels = a->n * a->out[0] * a->out[1] * a->out[2];
         for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
             s.in[axis] = s.out[axis] = axis == KW_BOX_W ? pixels : 1;
     }
-#endif
     s.v_blocks = KW_OWN ? 1 : ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
-    s.b_blocks = ceil_div(KW_LANES_C ? s.k : s.c, KW_TILE);
+    kw_i64 spread = KW_LANES_C ? s.k : s.c;
+    s.b_blocks = ceil_div(spread, KW_TILE);
+    s.even = KW_TILE_FEWER && s.b_blocks * (KW_TILE - 1) <= spread;
     return s;
 }
 

@@ -7,8 +7,10 @@
  *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_SUM_ROWS - 1)
  *   KW_EACH_VECTOR(DO, row)   DO(row, 0) ... DO(row, KW_VECS - 1)
  *   KW_EACH_BUT_LAST(DO, row)  the same but for the last
- * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h. */
+ * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h.
+ * KW_TILE_FEWER: where tensors are read as they lie, the spread channels are shared out to tiles of KW_TILE and of one less: 16 are 6, 5 and 5. */
 #define KW_TILE_LACKS (KW_LANES == 8 && KW_VECS > 1 && KW_MATH == 0 && KW_STORAGE != 3 && !KW_OWN)
+#define KW_TILE_FEWER (KW_LANES == 8 && KW_TILE > 1 && KW_MATH == 0 && KW_COPY == 0)
 #define KW_VECTOR (4 * KW_LANES)                     /* bytes */
 #define KW_TILE_ROW (KW_VECS * KW_VECTOR)            /* bytes of a row of sums */
 #define KW_FILTER_ROWS (KW_MERGE > 1 ? KW_MERGE : 1) /* whose sums a tile has, KW_TILE rows each */
@@ -28,9 +30,12 @@ typedef struct kw_weight_job {
     int narrow;                            /* to is the result, of its type and behind the epilogue; else fp32 sums */
     kw_place at;                           /* where narrow */
     int lacks;                             /* where KW_TILE_LACKS: the last vector is neither read nor summed */
+    int fewer;                             /* where KW_TILE_FEWER: nor is the last row, nor stored; not where lacks */
     kw_i64 steps;                          /* math=amx: of a chunk */
     kw_i64 b_row;          /* bytes from a filter row's pixels to the next one's; math=amx: from a spread channel to the next */
     kw_i64 partner, alone; /* KW_ZIPS_Y: bytes to a pair's second pixel; 1: a row ends with half a pair, and no axes are joined */
+    const char *soon;      /* what a next box reads, asked for beside each step, so many bytes on */
+    kw_i64 soon_step;
 } kw_weight_job;
 
 #if KW_MATH == 3
@@ -86,20 +91,33 @@ typedef struct kw_weight_job {
     if (KW_VECS > 1) KW_KEEP(x);                                                                                                           \
     KW_EACH_VECTOR(KW_MULTIPLY, row)
 
+#define KW_MULTIPLY_BUT_LAST(row)                                                                                                          \
+    if ((row) < KW_TILE - 1) {                                                                                                             \
+        KW_MULTIPLY_ROW(row)                                                                                                               \
+    }
+
 #define KW_MULTIPLY_LACKING(row)                                                                                                           \
     x = KW_SPREAD(b + (row)*KW_ELEMENT);                                                                                                   \
     if (KW_VECS > 2) KW_KEEP(x);                                                                                                           \
     KW_EACH_BUT_LAST(KW_MULTIPLY, row)
 
+#define KW_ASK_SOON                                                                                                                        \
+    __builtin_prefetch(soon, 0, 2);                                                                                                        \
+    soon += soon_step;
+
 #define KW_PUT(row, i) kw_put(to + (i)*KW_VECTOR, (kw_vf)a##row##_##i);
 #define KW_PUT_ROW(row)                                                                                                                    \
     if ((row) > 0) to += job->to_step;                                                                                                     \
-    KW_EACH_VECTOR(KW_PUT, row)
+    if (!KW_TILE_FEWER || (row) < KW_TILE - 1 || !job->fewer) {                                                                            \
+        KW_EACH_VECTOR(KW_PUT, row)                                                                                                        \
+    }
 
 #define KW_STORE(row, i) kw_result_x(to + (i)*KW_LANES * KW_OUT_BYTES, (kw_vf)a##row##_##i, job->at);
 #define KW_STORE_ROW(row)                                                                                                                  \
     if ((row) > 0) to += job->to_step;                                                                                                     \
-    KW_EACH_VECTOR(KW_STORE, row)
+    if (!KW_TILE_FEWER || (row) < KW_TILE - 1 || !job->fewer) {                                                                            \
+        KW_EACH_VECTOR(KW_STORE, row)                                                                                                      \
+    }
 
 static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
     KW_EACH_ROW(KW_DECLARE_ROW)
@@ -112,6 +130,8 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
             __builtin_prefetch(job->to + r * job->to_step + line, 1);
     const char *v0 = job->v, *b0 = job->b;
     kw_i64 b_row __attribute__((unused)) = job->b_row;
+    const char *soon = job->soon;
+    kw_i64 soon_step = job->soon_step;
     for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {
         const char *v1 = v0, *b1 = b0;
         for (kw_i64 i1 = job->count[1]; i1 > 0; i1--, v1 += job->v_step[1], b1 += job->b_step[1]) {
@@ -123,8 +143,22 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
                 if (job->lacks) {
                     do {
                         KW_EACH_BUT_LAST(KW_LOAD_VECTOR, 0)
+                        KW_ASK_SOON
                         kw_vf x;
                         KW_EACH_ROW(KW_MULTIPLY_LACKING)
+                        v += v_step;
+                        b += b_step;
+                    } while (--i);
+                    continue;
+                }
+#endif
+#if KW_TILE_FEWER
+                if (job->fewer) {
+                    do {
+                        KW_EACH_VECTOR(KW_LOAD_VECTOR, 0)
+                        KW_ASK_SOON
+                        KW_SPREAD_BEGIN
+                        KW_EACH_ROW(KW_MULTIPLY_BUT_LAST)
                         v += v_step;
                         b += b_step;
                     } while (--i);
@@ -136,6 +170,7 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
 #endif
                 do {
                     KW_EACH_VECTOR(KW_LOAD_VECTOR, 0)
+                    KW_ASK_SOON
                     KW_SPREAD_BEGIN
                     KW_EACH_ROW(KW_MULTIPLY_ROW)
                     v += v_step;

@@ -150,7 +150,7 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
     }
     kw_problem_output(s.out + 1, problem);
     bool even = kw_problem_pixels_are_even(problem, KW_X) && kw_problem_pixels_are_even(problem, KW_Y);
-    if (dp && !how->own && even && reads_pixels_once(d, s.out)) { /* no row ends with half a pair */
+    if (!how->own && even && reads_pixels_once(d, s.out)) { /* boxes of any size, and no row ends with half a pair */
         int64_t pixels = s.out[0] * s.out[1] * s.out[2] * s.out[3];
         s.flat = true;
         s.dims.n = s.out[0] = 1;
@@ -263,15 +263,16 @@ static int64_t groups_together(const kw_bwd_weight *how, const kw_config *config
     return together;
 }
 
-/* Fewer pixels would be multiplied sooner than the sums are loaded and stored. */
-enum { PIXELS_LEAST = 128 };
+/* Fewer pixels would be multiplied sooner than the sums are loaded and stored; shares of a box may have a quarter less. */
+enum { PIXELS_LEAST = 128, SHARE_LEAST = 96 };
 
 /* Pixels whose share of a row of tiles stays in the first level: all its tiles read the same channels of the vector side. Where these are
- * read as they lie, each pixel begins in the midst of a line. */
-static int64_t near_pixels(const kw_bwd_weight *how, const shape *s, int64_t width, int64_t l1) {
+ * read as they lie, each pixel begins in the midst of a line, at a multiple of what divides its distance from the next. */
+static int64_t near_pixels(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t width, int64_t l1) {
     int64_t bytes = (width + how->tile) * WORD;
     if (how->copy == KW_COPY_NONE) {
-        bytes = kw_round_up(width * WORD, KW_LINE) + 2 * KW_LINE;
+        int64_t steps = (how->lanes_c ? d->c : d->k) * WORD | width * WORD | KW_LINE;
+        bytes = width * WORD + KW_LINE - (steps & -steps) + 2 * KW_LINE;
     }
     return kw_max(PIXELS_LEAST, l1 / kw_min(bytes, s->x_pixel + s->y_pixel));
 }
@@ -282,11 +283,11 @@ static void choose_near_box(const kw_bwd_weight *how, const shape *s, const kw_c
     int64_t most = box_budget(s, d, target->l2), pixels = 0;
     /* In floating point, as box_bytes(): a stride may be as large as it likes. */
     double pixel = (double)s->x_pixel * (double)d->stride[0] * (double)d->stride[1] * (double)d->stride[2] + (double)s->y_pixel;
-    double near = (double)near_pixels(how, s, width, target->l1) * pixel;
+    double near = (double)near_pixels(how, s, d, width, target->l1) * pixel;
     int64_t budget = near < (double)most ? (int64_t)near : most;
-    for (; pixels < PIXELS_LEAST; budget += budget / 8) {
+    for (; pixels < SHARE_LEAST; budget += budget / 8) {
         choose_box(s, d, kw_min(budget, most), box);
-        pixels = budget < most ? box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * box[KW_BOX_W] : PIXELS_LEAST;
+        pixels = budget < most ? box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * box[KW_BOX_W] : SHARE_LEAST;
     }
 }
 
@@ -323,6 +324,12 @@ static bool may_lack(const kw_bwd_weight *how, const kw_config *config) {
     return fma && kw_config_isa(config)->lanes == 8 && how->vecs > 1 && !how->own;
 }
 
+/* KW_TILE_FEWER of that text: of so many spread channels, those that are summed. */
+static int64_t spread_rows(const kw_bwd_weight *how, const kw_config *config, int64_t channels, int64_t blocks) {
+    bool fewer = how->copy == KW_COPY_NONE && config->axis[KW_AXIS_MATH] == KW_MATH_FMA && kw_config_isa(config)->lanes == 8;
+    return fewer && blocks * (how->tile - 1) <= channels ? channels : blocks * how->tile;
+}
+
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
                           kw_launch *launch) {
     shape s = shape_of(how, config, problem);
@@ -351,7 +358,7 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     int64_t slabs = how->copy == KW_COPY_NONE ? tiles : kw_min(tiles, kw_ceil_div(target->units, parts));
     params->along = writes_most(how, &s, problem, boxes, target);
     params->split = (short)(params->along ? 1 : split_of(how, &s, slabs));
-    params->parts = (int)parts;
+    params->parts = (short)parts;
     params->slabs = how->copy == KW_COPY_NONE ? 0 : (int)slabs;
     launch->stage[0] = (kw_stage){.units = parts * slabs};
     if (parts > 1) {
@@ -370,6 +377,7 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     params->y_bytes = y;
     params->chunk = (short)KW_AMX_CHUNK(kw_ceil_div(box[KW_BOX_W], 2));
     params->flat = s.flat;
+    params->soon = s.flat && d->g == 1 && !how->amx && kw_problem_is_dense(problem) && !within(&s, d, s.out, target->l2);
     int64_t row = how->merge && !kw_problem_is_dense(problem) ? d->in[2] * (d->c / d->g) * WORD : 0; /* kw_bring_together() */
     launch->thread_bytes = together * (x + y) + kw_round_up(tile_bytes, KW_LINE) + kw_round_up(row, KW_LINE) + KW_LINE;
     launch->shared_bytes = boxes > 1 ? parts * tiles * tile_bytes : 0;
@@ -377,15 +385,16 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     double pixels = (double)d->n;
     pixels *= s.flat ? 1 : (double)kw_problem_axis_products(problem, 0);
     pixels *= s.flat ? 1 : s.rows > 1 ? (double)(s.out[KW_BOX_H] * d->filter[1] / s.rows) : (double)kw_problem_axis_products(problem, 1);
-    pixels *= s.dp       ? (double)(pairs_of(&s, s.out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
-              : s.padded ? (double)s.out[KW_BOX_W]
-                         : (double)kw_problem_axis_products(problem, 2);
+    pixels *= s.dp                 ? (double)(pairs_of(&s, s.out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
+              : s.padded || s.flat ? (double)s.out[KW_BOX_W]
+                                   : (double)kw_problem_axis_products(problem, 2);
     double rows = (double)(how->tile * s.rows), vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s.x_blocks : s.y_blocks);
-    double spread = (double)(s.groups * (how->lanes_c ? s.y_blocks : s.x_blocks)) * pixels;
+    int64_t b_blocks = how->lanes_c ? s.y_blocks : s.x_blocks, channels = spread_rows(how, config, how->lanes_c ? s.k : s.c, b_blocks);
+    double spread = (double)(s.groups * b_blocks) * pixels;
     const kw_tile tile_of = {.rows = 1, .cols = (int32_t)rows, .vecs = how->vecs};
     const kw_tile_work work = {.block = width, .lacks = may_lack(how, config)};
     int64_t v_channels = how->lanes_c ? s.c : s.k;
-    launch->multiply_adds = spread * rows * kw_tile_products(&work, &tile_of, v_channels);
+    launch->multiply_adds = (double)(s.groups * channels * s.rows) * pixels * kw_tile_products(&work, &tile_of, v_channels);
     double elements = s.amx ? rows / KW_AMX_ROWS + vecs : vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1;
     launch->loads = spread * (v_blocks * elements - (v_blocks * vecs - (double)kw_tile_vectors(&work, &tile_of, v_channels)));
     launch->copied_bytes = 2.0 * (double)(s.groups * boxes) * (double)(x + y) + 2.0 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
