@@ -444,7 +444,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
     share s = share_of(a);
     kw_i64 tiles = tiles_of(&s), slabs = a->params.slabs ? a->params.slabs : tiles;
 #if KW_MATH == 3
-    kw_amx_begin(a->params.chunk);
+    kw_amx_begin(a->params.chunk, KW_AMX_ROWS);
 #endif
     for (kw_i64 unit = begin, next; unit < end; unit = next) {
         s.part = unit / slabs;

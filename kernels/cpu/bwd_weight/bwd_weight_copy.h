@@ -244,9 +244,8 @@ static void copy_turned(const kw_kernel_args *a, side *to, char *at, const copy 
         for (kw_i64 block = c->block0; block < c->block1; block++) {
             char *row = at + block * to->block + i * to->step[KW_BOX_H];
             kw_i64 first = block * c->width, channels = kw_min(c->width, c->channels - first);
+            if (pixels * KW_BYTES < pitch) __builtin_memset(row, 0, channels * pitch);
             kw_transpose(a, row, pitch, from + first * KW_BYTES, t->step[KW_BOX_W], pixels, channels);
-            for (kw_i64 channel = 0; channel < channels; channel++, row += pitch)
-                __builtin_memset(row + pixels * KW_BYTES, 0, pitch - pixels * KW_BYTES);
         }
     }
 }

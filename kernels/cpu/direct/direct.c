@@ -277,19 +277,26 @@ static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 channe
     }
 }
 
+/* So many pixels, which lie pitch apart. */
+static void copy_pixels(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 channels, kw_i64 count) {
+    for (kw_i64 i = kw_copy_narrow(to, pixel, from, pitch, channels, count); i < count; i++)
+        kw_copy(to + i * pixel, from + i * pitch, channels, pixel);
+}
+
 /* copy_row() into the planes of its columns; from: 0 of a row outside the image. */
 static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
-    kw_i64 channels = r->channels, pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), pixel = a->params.pixel, step = x->walk.src_step;
+    kw_i64 pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), pixel = a->params.pixel, step = x->walk.src_step;
     unsigned long long places = places_read(&x->walk);
     for (kw_i64 place = 0; place < step; place++) {
         char *at = to + place * plane_bytes(a);
         if (!(places >> (place & 63) & 1)) continue;
-        for (kw_i64 column = x->low + place; column < x->high; column += step, at += pixel) {
-            if (from && column >= 0 && column < SRC_SIZE(a)[2])
-                kw_copy(at, from + column * pitch, channels, pixel);
-            else
-                kw_pad(a, at, pixel);
-        }
+        kw_i64 column = x->low + place, count = kw_max(ceil_div(x->high - column, step), 0);
+        kw_i64 before = from ? kw_min(kw_max(ceil_div(-column, step), 0), count) : count; /* columns outside */
+        kw_i64 inside = kw_max(kw_min(ceil_div(SRC_SIZE(a)[2] - column, step), count) - before, 0);
+        kw_pad(a, at, before * pixel);
+        at += before * pixel;
+        copy_pixels(at, pixel, from + (column + before * step) * pitch, step * pitch, r->channels, inside);
+        kw_pad(a, at + inside * pixel, (count - before - inside) * pixel);
     }
 }
 
@@ -330,10 +337,7 @@ static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, co
         return;
     }
 #endif
-    kw_i64 moved = kw_copy_narrow(to, pixel, from, pitch, channels, high - low);
-    low += moved, to += moved * pixel, from += moved * pitch;
-    for (; low < high; low++, to += pixel, from += pitch)
-        kw_copy(to, from, channels, pixel);
+    copy_pixels(to, pixel, from, pitch, channels, high - low);
 }
 
 /* Whether depth tap number t of the block reads inside the image; slice gets where. */
@@ -565,7 +569,7 @@ static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
     kw_i64 held = -1; /* the unit, parts and walks aside, whose copy the memory holds */
     walks kept;
     keep_walks(&kept, a);
-    kw_tiles_begin(steps_of(a));
+    kw_tiles_begin(steps_of(a), KW_TILE_PIXELS);
     for (kw_i64 unit = begin; unit < end; unit++) {
         block b;
         if (!block_of(&b, a, &kept, unit)) continue;

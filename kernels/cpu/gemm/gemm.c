@@ -23,6 +23,7 @@
 
 #define KW_TILE_TWICE KW_DP
 #define KW_TILE_PASSES 1
+#define KW_TILE_BACK 1
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
 #define KW_TILE_APART (KW_LANES_ARE_PIXELS && ((KW_STORAGE == 0 && KW_MATH == 0) || (KW_STORAGE == 1 && KW_DP && KW_LANES == 16)))
@@ -70,6 +71,19 @@ static product product_of(const kw_kernel_args *a) {
 /* Whether the last element of a depth is multiplied together with the one before it, for it is half a pair (KW_TILE_TWICE). */
 static int meets_twice(const product *p) { return KW_TILE_TWICE && p->depth > 1 && p->depth % 2; }
 
+/* Rows that end in the midst of a tile register are read where they lie all the same: their last chunk begins so many steps earlier, of which the
+ * weights are zero. What it meets twice is a term of the same sums, so an infinity makes NaN of no other result. */
+static kw_i64 steps_back(const kw_kernel_args *a, const product *p) {
+    kw_i64 steps = kw_run_steps(p->depth);
+    return KW_MATH == 3 && !a->params.copy && a->params.deep >= steps ? steps - (p->depth + KW_PAIR - 1) / KW_PAIR : 0;
+}
+
+/* The last chunk's weights, behind which so many steps are zero, moved behind these. */
+static void move_back(char *end, kw_i64 chunk, kw_i64 back) {
+    for (kw_i64 bytes = chunk * KW_STEP_BYTES, moved = back * KW_STEP_BYTES, at = bytes - KW_VECTOR; moved && at >= 0; at -= KW_VECTOR)
+        kw_put(end - bytes + at, at >= moved ? kw_load(end - bytes + at - moved) : (kw_vf){0});
+}
+
 /* Packed order: batch, block of columns, depth. */
 static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
     product p = product_of(a);
@@ -79,6 +93,7 @@ static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
         const char *from = p.b + (unit / blocks * p.b_batch + first * p.b_column) * KW_BYTES;
         char *to = a->packed + unit * bytes;
         kw_pack_run(a, to, from, p.depth, p.b_deep, p.columns - first, p.b_column);
+        if (KW_MATH == 3) move_back(to + bytes, KW_AMX_CHUNK(kw_run_steps(p.depth)), steps_back(a, &p));
         if (!meets_twice(&p)) continue;
         char *last = to + bytes - KW_STEP_BYTES;
         for (kw_i64 i = 0; i < KW_STEP_BYTES; i += KW_VECTOR)
@@ -196,6 +211,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     for (kw_i64 k = h->k; k < h->k_end; k += together) {
         for (kw_i64 step = h->step; step < h->step_end; step += slice) {
             job.more = step > 0, job.rest = kw_min(step + slice, h->step_end) < steps;
+            job.back = job.rest ? 0 : 4 * steps_back(a, p);
             job.spill = memory + (k - h->k) * block_spill;
             if (slice < steps) expect_weights(a, p, h, k, step, &job);
             kw_i64 tiles = h->direct == h->first || h->direct == h->last ? even_tiles(h->last - h->first) : 0;
@@ -261,7 +277,7 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
     product p = product_of(a);
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->params.parts, held = -1;
     chunks all = chunks_of(a, &p);
-    kw_tiles_begin(kw_run_steps(p.depth));
+    kw_tiles_begin(kw_run_steps(p.depth), KW_ROW_GROUPS ? KW_TILE_COLS : p.rows);
     for (kw_i64 unit = begin; unit < end; unit++) {
 #if KW_ROW_GROUPS
         kw_i64 part = unit / all.most, number = unit % all.most;

@@ -10,14 +10,19 @@
 #include "cpu/lib/amx_sizes.h"
 #include "cpu/lib/dense.h"
 
-/* Before the tiles of a stage, for runs of so many steps; and after them. */
-static void kw_tiles_begin(kw_i64 steps) { kw_amx_begin(KW_AMX_CHUNK(steps)); }
+/* Before the tiles of a stage, for runs of so many steps, none of which has more pixels than so many; and after them. Registers have rows for
+ * those there are: of a few rows of a product fewer are loaded and multiplied than 16. */
+static void kw_tiles_begin(kw_i64 steps, kw_i64 pixels) { kw_amx_begin(KW_AMX_CHUNK(steps), pixels < KW_AMX_ROWS ? pixels : KW_AMX_ROWS); }
 static void kw_tiles_end(void) { KW_AMX_END(); }
 
 #define KW_AMX_CLEAR(pixels, v, t) KW_AMX_ZERO(t)
 #define KW_AMX_RELOAD(pixels, v, t) KW_AMX_LOAD(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_SOURCE(pixels, t) KW_AMX_LOAD(t, src + (pixels)*KW_AMX_ROWS * step, step)
 #define KW_AMX_PASSING(pixels, t) KW_AMX_PASS(t, src + (pixels)*KW_AMX_ROWS * step, step)
+/* KW_TILE_BACK: of a text that defines it 1, a run's last chunk begins so many bytes earlier in the pixels (job->back), whose weights are zero there. */
+#ifndef KW_TILE_BACK
+#define KW_TILE_BACK 0
+#endif
 /* KW_TILE_PASSES: pixels that are not kept no other tile reads before weights that should stay in the first-level cache are done with. */
 #ifndef KW_TILE_PASSES
 #define KW_TILE_PASSES 0
@@ -65,6 +70,7 @@ KW_INLINE const char *kw_amx_fetch_weights(const kw_tile_job *job, const char *f
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {                                                   \
         const char *src = job->src + run->src, *w = job->w + run->w + KW_HEAD_BYTES, *ahead = job->ahead;                                  \
         for (kw_i64 i = chunks; i; i--, src += 4 * chunk, w += chunk * KW_STEP_BYTES, ahead += 4 * chunk) {                                \
+            if (KW_TILE_BACK && i == 1) src -= job->back;                                                                                  \
             CHUNK(SOURCE, KW_AMX_WEIGHTS, KW_AMX_DOT)                                                                                      \
             next = kw_amx_fetch_weights(job, next);                                                                                        \
             kw_amx_fetch_ahead(ahead, step);                                                                                               \

@@ -64,6 +64,7 @@ typedef struct kw_tile_job {
     int keep;         /* math=amx: the pixels are read again soon */
     const char *next; /* math=amx: weights that come next, of which next_lines are asked for with each chunk */
     kw_i64 next_lines;
+    kw_i64 back;    /* KW_TILE_BACK */
     int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */
     kw_i64 lead;    /* where KW_IN_PLACE: pixels in front that are summed again and not written */
     int unraised;   /* and pixels are as they lie in the tensor */
@@ -433,7 +434,7 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
     kw_fill_run(to, count, room);
 }
 
-#define KW_COPIES_NARROW (KW_MASKS && KW_STORAGE <= 2 && !KW_CONVERTS && KW_MATH != 3)
+#define KW_COPIES_NARROW (KW_MASKS && KW_STORAGE <= 2 && !KW_CONVERTS)
 /* Copies pixels of so many channels, which lie pitch apart, by whole vectors: what the last one of a pixel writes behind it are zeros in
  * the next one's place. Gives how many; the last ones, behind which something else stands, are left. A pixel by itself takes longer to
  * begin and end than to copy. */

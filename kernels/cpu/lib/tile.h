@@ -3,6 +3,6 @@
 #include "cpu/lib/amx_tile.h"
 #else
 #include "cpu/lib/register_tile.h"
-static void kw_tiles_begin(kw_i64 elements) { (void)elements; }
+static void kw_tiles_begin(kw_i64 steps, kw_i64 pixels) { (void)steps, (void)pixels; }
 static void kw_tiles_end(void) {}
 #endif

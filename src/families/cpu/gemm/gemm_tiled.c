@@ -105,6 +105,11 @@ static bool meets_twice(const kw_config *config, const kw_product *p) {
     return config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16 && p->depth > 1;
 }
 
+/* Whether rows that end in the midst of a tile register are read where they are (steps_back of the kernel). */
+static bool begins_earlier(const kw_tile_work *work, const kw_product *p) {
+    return work->amx && p->depth % work->pair == 0;
+}
+
 /* Rows with those of tiles that are not whole: where rows can be shared out to tiles that lack one at most, none are summed for nothing. */
 static int64_t summed_rows(const kw_tile_work *work, const kw_tile *tile, int64_t rows) {
     int64_t tiles = kw_ceil_div(rows, tile->cols);
@@ -117,13 +122,15 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     kw_tile_work work = kw_tile_work_of(config, &tile);
     int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
     bool reads_beyond = config->dtype == KW_INT8 && !work.converts && !work.amx; /* KW_READS_BEYOND of the kernel */
+    bool ends_within = p.depth != steps * work.pair;
     p.copies = p.copies || work.converts || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
-               (p.depth != steps * work.pair && !reads_beyond && !meets_twice(config, &p));
+               (ends_within && !reads_beyond && !meets_twice(config, &p) && !begins_earlier(&work, &p));
     int64_t cache = copies_pass_once(&p, &work, blocks) ? target->l1 : target->l2;
     cut c = cut_depth(&p, config, target, &work, steps, blocks, cache);
     int64_t rows = c.rows, pitch = c.pitch, chunks = kw_ceil_div(p.rows, rows);
     /* Where the depth is cut, each part of the columns copies the rows for itself. */
     bool copies_again = c.deep < steps;
+    p.copies = p.copies || (copies_again && ends_within);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units, copies_again ? 1 : KW_TEAM_UNITS);
     if (p.groups) {
         units = KW_GROUP_CHUNKS_MOST(p.all_rows, p.groups, rows);
