@@ -142,6 +142,7 @@ local meeting = {
     },
     few_columns = { { "pingpong", "64x24x64", 16, { 3 } }, { "pingpong", "64x64x64", 6, { 2 } }, { "cooperative", "128x64x64", 4, { 4 } } },
     few_weights = { { "pingpong", "64x64x64", 8, { 2, 4 } } }, -- gradients of small 1x1 layers: no launch adds parts
+    few_pixels = { { "pingpong", "64x64x64", 8, { 2, 4, 8 } } }, -- small deep layers, forward and data: 64x64 tiles of 9x9 to 38x19 pixels are fewer than multiprocessors
     conv_bwd_weight = {
         { "cooperative", "128x256x64", 4, { 4, 8 } }, { "cooperative", "128x128x64", 6, { 2, 4, 8 } }, { "cooperative", "128x64x64", 4, { 4, 8 } },
         { "pingpong", "64x64x64", 6, { 4, 8 } }, { "pingpong", "64x128x64", 8, { 4, 8 } },
@@ -294,8 +295,8 @@ local function convolutions(op, first, last, meets, width)
         if meets and width ~= 4 then
             lists[#lists + 1] = meeting_points(meeting[weight and op or "conv"], "default")
         end
-        if weight and width ~= 4 and ndim == 2 then
-            lists[#lists + 1] = meeting_points(meeting.few_weights, "default")
+        if width ~= 4 and ndim == 2 then
+            lists[#lists + 1] = meeting_points(weight and meeting.few_weights or meeting.few_pixels, "default")
         end
         for i, list in ipairs(lists) do
             for _, p in ipairs(list) do

@@ -2,7 +2,7 @@
 # tools/check/check_docs.sh holds the page against it, tools/golden.sh writes it anew.
 function cell(set, arch) {
     return of(set, arch, "conv.igemm") " + " of(set, arch, "gemm.mma") " + " of(set, arch, "gemm.stream") "; " \
-        of(set, arch, "conv.depthwise_block") " + " of(set, arch, "conv.direct_block") " + " of(set, arch, "conv.direct_1st_block")
+        of(set, arch, "conv.depthwise_block") " + " of(set, arch, "conv.direct_block") " + " of(set, arch, "conv.direct_1st_block") " + " of(set, arch, "conv.point_block")
 }
 function of(set, arch, family) { return count[set, arch, family] + 0 }
 /^#/ { next }

@@ -292,6 +292,22 @@ static void add_direct_1st(pair_subject *s) {
     }
 }
 
+/* 1x1 layers of conv.point_block: pixels that are no whole strips, more of them than blocks have waves, and channels of either parity. */
+static void add_point(pair_subject *s) {
+    int64_t rows = kw_config_axis(s->config, "rows", 16), cols = kw_config_axis(s->config, "cols", 64);
+    /* Images, height, width, channels of x and of y. */
+    const int64_t sizes[][5] = {
+        {2, 9, rows + 3, 37, 21}, {1, 3, 5, 16, 8}, {1, 1, 1, 1, 1}, {1, 7, 5, cols + 9, 18}, {1, 4, rows, 6, cols + 3},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const int64_t *z = sizes[i];
+        shape of = {.n = z[0], .groups = 1, .in = {1, z[1], z[2]}, .filter = {1, 1, 1}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}};
+        kw_problem problem;
+        bool kept = make_conv(&problem, s, &of, 2, z + 3) && keep(s, &problem);
+        s->ragged = s->ragged || (i == 0 && kept);
+    }
+}
+
 /* --- GEMMs --- */
 
 static bool make_gemm(kw_problem *problem, const pair_subject *s, int64_t batch, const int64_t size[3]) {
@@ -377,6 +393,9 @@ void pair_problems_find(pair_subject *s) {
     } else if (!strcmp(family, "conv.direct_block")) {
         s->mma = (kw_mma){.merge = 1};
         add_direct(s);
+    } else if (!strcmp(family, "conv.point_block")) {
+        s->mma = (kw_mma){.merge = 1};
+        add_point(s);
     } else if (!strcmp(family, "conv.direct_1st_block")) {
         s->mma = (kw_mma){.merge = 1};
         add_direct_1st(s);

@@ -27,6 +27,6 @@ extern const rule_examples depthwise_rule_examples, depthwise_weight_rule_exampl
     any_merged_weight_rule_examples;
 extern const rule_examples igemm_rule_examples, gemm_mma_rule_examples;
 extern const rule_examples depthwise_block_rule_examples, direct_block_rule_examples, direct_1st_block_rule_examples,
-    gemm_stream_rule_examples;
+    conv_point_block_rule_examples, gemm_stream_rule_examples;
 
 #endif
