@@ -225,24 +225,29 @@ KW_DEVICE kw_apart_row kw_apart_row_of(const kw_gpu_args *a, const kw_work *work
     return r;
 }
 
-/* Below 0: the row is of no pixel. */
-KW_DEVICE kw_i64 kw_apart_row_at(const kw_gpu_args *a, const kw_work *work, const kw_apart_row *r) {
-    kw_i64 flat = r->image;
-    int ok = r->image < a->n;
+/* The number of the row's pixel; below 0: it is of none. */
+KW_DEVICE int kw_border_pixel(const kw_gpu_args *a, const kw_work *work, int row) {
+    kw_apart_row r = kw_apart_row_of(a, work, row);
+    int flat = r.image, ok = r.image < a->n;
     KW_UNROLL
     for (int axis = KW_FIRST_AXIS; axis < 3; axis++) {
         int extent = kw_facts_of(work)->result[axis];
-        ok &= r->pos[axis] < extent;
-        flat = flat * extent + r->pos[axis];
+        ok &= r.pos[axis] < extent;
+        flat = flat * extent + r.pos[axis];
     }
-    return ok ? flat * a->groups * (KW_DATA ? a->c : a->k) : -1;
+    return ok ? flat : -1;
+}
+
+/* Where a pixel's results begin: one product of 32 bits. */
+KW_DEVICE kw_i64 kw_border_pixel_at(const kw_gpu_args *a, int pixel) {
+    kw_u32 line = (kw_u32)a->groups * (kw_u32)(KW_DATA ? a->c : a->k);
+    return pixel < 0 ? -1 : (kw_i64)((kw_u64)(kw_u32)pixel * line);
 }
 
 KW_DEVICE kw_i64 kw_result_row(const kw_gpu_args *a, const kw_work *work, int row, int *ok) {
-    kw_apart_row r = kw_apart_row_of(a, work, work->row + row);
-    kw_i64 at = kw_apart_row_at(a, work, &r);
-    *ok &= at >= 0;
-    return at;
+    int pixel = kw_border_pixel(a, work, work->row + row);
+    *ok &= pixel >= 0;
+    return kw_border_pixel_at(a, pixel);
 }
 
 /* What lies behind a group's last channel is another group's. */

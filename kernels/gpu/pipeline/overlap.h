@@ -325,6 +325,9 @@ KW_DEVICE void kw_stage_give(char *lds, int stage) {
 
 /* --- storing --- */
 
+/* Results of a border's tile pass pieces, and which pixels they are is worked out before. */
+#define KW_STORES_PIXELS (KW_BORDER && KW_PASSES && KW_OUT_BYTES == 2)
+
 #include "gpu/pipeline/overlap_store.h"
 
 /* --- a tile --- */
@@ -424,6 +427,10 @@ KW_DEVICE void kw_tiles_multiply(const kw_gpu_args *a, char *lds, int group) {
 #endif
         } else {
             kw_sums_clear(&sums);
+#if KW_STORES_PIXELS
+            kw_wave_barrier();
+            kw_border_pixels_put(a, lds, &work, group, first_row);
+#endif
 #if KW_ASKS_LATE
             kw_sums_ahead(&sums, a, &work, first_row);
 #endif

@@ -159,6 +159,10 @@ KW_DEVICE void kw_border_tile_multiply(kw_sums *sums, char *lds, kw_ring *at, kw
     if (kept) at->stage = 0;
     kw_border_step_start(&s, lds, work, border, first_row);
     kw_border_step_multiply(sums, lds, at, &s, kept, halved, 0);
+#if KW_STORES_PIXELS
+    kw_wave_barrier(); /* nobody reads what the wave stored last, and the compiler would work pixels out before it multiplies */
+    kw_border_pixels_put(a, lds, work, group, first_row);
+#endif
     gifts[0] = kw_border_step_next(&s, at, border, kept, work, taps, count == 1);
     for (int step = 1; step < count; step++) {
         if (s.tap == 0) kw_border_step_start(&s, lds, work, border, first_row);

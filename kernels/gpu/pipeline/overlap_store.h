@@ -233,26 +233,44 @@ KW_DEVICE void kw_piece_joined(const kw_gpu_args *a, const kw_work *work, const 
 }
 #endif
 
-#if KW_APART
+#if KW_BORDER
+/* Which pixels a wave's rows of each instruction are: a lane works out one, while products are under way, and puts it where the wave's part of a
+ * piece will be. By each lane four, when they are stored, takes as long as products of some steps. All lanes do it: any that part hang wgmma. */
+KW_DEVICE int *kw_border_pixels(char *lds, int group) {
+    return (int *)(lds + KW_PIECES_AT + group * KW_PIECES * KW_PIECE_BYTES + kw_wave() % 4 * (KW_PIECE_BYTES / 4));
+}
+
+KW_DEVICE void kw_border_pixels_put(const kw_gpu_args *a, char *lds, const kw_work *work, int group, int first_row) {
+    KW_UNROLL
+    for (int first = 0; first < KW_REPEAT_M * 16; first += KW_WAVE) {
+        int i = (first + kw_lane()) / 16, row = kw_lane() % 16;
+        kw_border_pixels(lds, group)[i * 16 + row % 4 * 4 + row / 4] =
+            kw_border_pixel(a, work, work->row + first_row + i * KW_INST_M + kw_wave() % 4 * 16 + row);
+    }
+}
+
+/* A lane's four rows of each instruction. */
+KW_DEVICE void kw_border_pixels_get(char *lds, int group, kw_u32 pixels[KW_REPEAT_M][4]) {
+    kw_wave_barrier();
+    KW_UNROLL
+    for (int i = 0; i < KW_REPEAT_M; i++)
+        kw_load_run(pixels[i], (const char *)(kw_border_pixels(lds, group) + i * 16 + kw_lane() / 8 * 4), 16);
+    kw_wave_barrier();
+}
+#elif KW_APART
 /* Where rows of a tile lie apart: where a lane's four rows do. */
 KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4]) {
     int first = work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8;
-#if KW_BORDER
-    KW_UNROLL
-    for (int j = 0; j < 4; j++) {
-        kw_apart_row row = kw_apart_row_of(a, work, first + 4 * j);
-        at[j] = kw_apart_row_at(a, work, &row);
-    }
-#else
     kw_apart_row row = kw_apart_row_of(a, work, first);
     KW_UNROLL
     for (int j = 0; j < 4; j++) {
         at[j] = kw_apart_row_at(a, work, &row);
         if (j < 3) kw_apart_row_next(&row, a, work, 4);
     }
-#endif
 }
+#endif
 
+#if KW_APART
 #if KW_ALIGNS
 /* Two elements at a time of each of them, which begins anywhere: together where all begin at words. */
 KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const char *piece, const kw_i64 at[4], int first_col) {
@@ -282,19 +300,27 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
     int cell = kw_lane() % 8, cols;
     kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
     cols = kw_min(cols, KW_TILE_N - first_col);
+    kw_u32 words[4][4];
     KW_UNROLL
-    for (int i = 0; i < 4; i++) {
-        kw_u32 words[4];
-        kw_load_run(words, piece + kw_piece_at(kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, cell), 16);
-        if (at[i] >= 0 && cell * 8 < cols) kw_store_run(kw_result(a) + (at[i] + col) * 2, words, 16);
-    }
+    for (int i = 0; i < 4; i++)
+        kw_load_run(words[i], piece + kw_piece_at(kw_wave() % 4 * 16 + i * 4 + kw_lane() / 8, cell), 16);
+    KW_UNROLL
+    for (int i = 0; i < 4; i++)
+        if (at[i] >= 0 && cell * 8 < cols) kw_store_run(kw_result(a) + (at[i] + col) * 2, words[i], 16);
 }
 #endif
 #endif
-
 #if KW_STORES_FIRST
 #include "gpu/pipeline/overlap_first.h"
 #endif
+
+/* Between who writes a piece and who reads it: by a bulk store, a group's lines, or with KW_BORDER each wave the rows that it wrote. */
+KW_DEVICE void kw_piece_barrier(int group) {
+    if (KW_BORDER && !KW_STORES_FIRST)
+        kw_wave_barrier();
+    else
+        kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+}
 
 /* turn: which of the group's pieces comes next; it may still be on its way from a round before. */
 KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work, kw_sums *sums, int group, int first_row, int *turn) {
@@ -311,6 +337,10 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #if KW_EPILOGUE && KW_TURNED
     kw_sums_finish_each(a, work, sums, first_row);
 #endif
+#if KW_BORDER
+    kw_u32 pixels[KW_REPEAT_M][4];
+    kw_border_pixels_get(lds, group, pixels);
+#endif
     KW_UNROLL
     for (int i = 0; i < KW_REPEAT_M; i++) {
         int boxes = bulk; /* of this piece; a group of copies is counted all the same, so that the wait for a piece's last reader holds */
@@ -320,7 +350,12 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #if KW_STORES_FIRST
         kw_first_run run = kw_first_start(a, work, first_row + i * KW_INST_M);
 #endif
-#if KW_APART
+#if KW_BORDER
+        kw_i64 at[4];
+        KW_UNROLL
+        for (int j = 0; j < 4; j++)
+            at[j] = kw_border_pixel_at(a, (int)pixels[i][j]);
+#elif KW_APART
         kw_i64 at[4] = {-1, -1, -1, -1};
         if (!rows) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
 #endif
@@ -343,7 +378,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
             kw_piece_finish(a, work, sums, &lines, piece, i, col);
 #endif
             if (leads && bulk) kw_store_wait_read(KW_PIECES - 1);
-            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            kw_piece_barrier(group);
 #if KW_STAGES_RESIDUAL
             const int number = i * (KW_TILE_N / KW_PIECE) + col / KW_PIECE;
             kw_residual_put(&sums->residual[number % KW_RESIDUALS], piece);
@@ -359,7 +394,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
             else
                 kw_piece_fill(piece, &sums->at[i], col, 0);
             if (bulk) kw_proxy_fence();
-            kw_waves_barrier(KW_GROUP_BARRIER(group), KW_GROUP_THREADS);
+            kw_piece_barrier(group);
 #if KW_ALIGNS && !KW_APART
             kw_piece_store(a, work, piece, first_row + i * KW_INST_M, col);
 #endif
