@@ -30,7 +30,8 @@ kw_status kw_family_fail_unknown(kw_word name, kw_error *err) {
 
 int kw_family_axis(const kw_family *family, kw_word name) {
     for (int i = 0; i < family->axis_count; i++) {
-        if (kw_word_is(name, family->axes[i].name)) {
+        const char *axis = family->axes[i].name;
+        if (name.size && *axis == *name.at && kw_word_is(name, axis)) { /* the estimates ask often */
             return i;
         }
     }
@@ -301,17 +302,27 @@ kw_status kw_config_check(const kw_config *config, kw_error *err) {
 }
 
 /* One launch has less than 2^31 blocks on every GPU, and on AMD's less than 2^32 threads. */
+static const kw_stage *uncounted_stage(const kw_launch *launch) {
+    for (int i = 0; i < launch->stages; i++) {
+        const kw_stage *stage = &launch->stage[i];
+        if (stage->units > INT32_MAX || stage->units * stage->threads > UINT32_MAX) {
+            return stage;
+        }
+    }
+    return NULL;
+}
+
+bool kw_launch_is_counted(const kw_launch *launch) {
+    return !uncounted_stage(launch);
+}
+
 static kw_status fits_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
     kw_launch launch;
     kw_config_launch(config, problem, target, &launch);
-    for (int i = 0; i < launch.stages; i++) {
-        int64_t blocks = launch.stage[i].units, threads = launch.stage[i].threads;
-        if (blocks > INT32_MAX || blocks * threads > UINT32_MAX) {
-            return kw_fail(err, KW_NO_KERNEL, "%s: %lld blocks of %lld threads; a launch has less than 2^31 blocks and 2^32 threads",
-                           config->family->name, (long long)blocks, (long long)threads);
-        }
-    }
-    return KW_OK;
+    const kw_stage *stage = uncounted_stage(&launch);
+    return !stage ? KW_OK
+                  : kw_fail(err, KW_NO_KERNEL, "%s: %lld blocks of %lld threads; a launch has less than 2^31 blocks and 2^32 threads",
+                            config->family->name, (long long)stage->units, (long long)stage->threads);
 }
 
 /* What of the problem's wishes the config's family has texts of its own for, or refuses: the rest is served by one text in any case. Whether a launch
@@ -361,15 +372,14 @@ static kw_status serves_sizes(const kw_config *config, const kw_problem *problem
                        config->family->name);
     }
     kw_status status = kw_config_runs(config, target, err);
-    if (!status) {
-        status = kw_rules_check(KW_FITS, config, target, problem, err);
-    }
+    status = status ? status : kw_rules_check(KW_TAKES, config, target, problem, err);
+    status = status ? status : kw_rules_check(KW_FITS, config, target, problem, err);
     return status || !kw_target_is_gpu(target) ? status : fits_launch(config, problem, target, err);
 }
 
-kw_status kw_config_fits_plain(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {
-    kw_status status = is_of_kind(config, problem, err);
-    return status ? status : serves_sizes(config, problem, target, err);
+bool kw_family_takes(const kw_family *family, const kw_problem *problem, const kw_target *target) {
+    kw_rule_case c = {.target = target, .problem = problem};
+    return (family->pitched || kw_problem_is_dense(problem)) && !kw_rule_broken_in(KW_TAKES, family, &c);
 }
 
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err) {

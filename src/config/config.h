@@ -16,8 +16,8 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config);
 kw_status kw_config_check(const kw_config *config, kw_error *err);
 /* KW_OK when the config serves the problem on the target; else KW_NO_KERNEL and the rule. */
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
-/* The same of a plain config and a plain problem (kw_problem_is_plain): their words need no comparison, which takes as long as the rest. */
-kw_status kw_config_fits_plain(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
+/* Whether the family takes a problem of its operations and types, whatever the config: the first of what kw_config_fits asks. */
+bool kw_family_takes(const kw_family *family, const kw_problem *problem, const kw_target *target);
 /* Whether it is as a catalog lists it; whether operation, type and what its text has besides are what the problem wants; the config with
  * what it wants, nothing else changed. */
 bool kw_config_is_plain(const kw_config *config);
@@ -33,6 +33,8 @@ bool kw_config_equal(const kw_config *a, const kw_config *b);
 kw_status kw_config_runs(const kw_config *config, const kw_target *target, kw_error *err);
 /* How it runs on a problem that it fits. */
 void kw_config_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
+/* Whether it has less than 2^31 blocks in each stage, and 2^32 threads: the last of what kw_config_fits asks of a GPU. */
+bool kw_launch_is_counted(const kw_launch *launch);
 /* Value of an axis by name; fallback when the family has no such axis. */
 int32_t kw_config_axis(const kw_config *config, const char *axis, int32_t fallback);
 /* The word of a word axis; NULL when the family has no such axis or it is not a word axis. */

@@ -185,7 +185,7 @@ struct kw_family {
     /* For the rules: the config read into a struct of the family's own, at most KW_DECODED_BYTES, and where a target is given what that
      * makes of it. NULL: they read the axes. */
     void (*decode)(const kw_config *config, const kw_target *target, void *decoded);
-    /* Only for a problem that fits, so it cannot fail. kw_config_launch() is what others call. */
+    /* Only for a problem that fits, so it cannot fail. The launch is all zeros at first. kw_config_launch() is what others call. */
     void (*launch)(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch);
     /* For blocks of so many threads. NULL: nothing is known of the family's kernels. */
     kw_resource_estimate (*estimate_resources)(const kw_config *config, const kw_target *target, double threads);

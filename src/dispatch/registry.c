@@ -50,13 +50,37 @@ static kw_status add_catalog(kw_registry *registry, const kw_catalog *catalog, k
     return status;
 }
 
+static void drop_pools(kw_registry *registry) {
+    for (int op = 0; op < KW_OP_COUNT; op++) {
+        for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
+            kw_pool_close(&registry->pools[op][dtype]);
+        }
+    }
+}
+
 /* What was chosen from the registry before is no answer any more. */
 static void renew_registry(kw_registry *registry) {
     kw_context *context = registry->context;
     kw_context_registry_changed(context, registry->serial);
     pthread_mutex_lock(&context->lock);
     registry->serial = ++context->serials;
+    drop_pools(registry);
     pthread_mutex_unlock(&context->lock);
+}
+
+static kw_status make_registry(kw_registry **registry, kw_context *context, kw_error *err) {
+    kw_registry *made = calloc(1, sizeof *made);
+    *registry = made;
+    if (made) {
+        made->context = context;
+        made->pools = calloc(KW_OP_COUNT, sizeof *made->pools);
+    }
+    if (!made || !made->pools) {
+        free(made);
+        *registry = NULL;
+        return kw_fail_memory(err, "a registry");
+    }
+    return KW_OK;
 }
 
 kw_status kw_registry_create(kw_registry **registry, kw_context *context, kw_error *err) {
@@ -67,11 +91,10 @@ kw_status kw_registry_create(kw_registry **registry, kw_context *context, kw_err
     if (kw_context_check(context, err)) {
         return KW_FAILED;
     }
-    *registry = calloc(1, sizeof **registry);
-    if (!*registry) {
-        return kw_fail_memory(err, "a registry");
+    kw_status status = make_registry(registry, context, err);
+    if (status) {
+        return status;
     }
-    (*registry)->context = context;
     pthread_mutex_lock(&context->lock);
     (*registry)->serial = ++context->serials;
     pthread_mutex_unlock(&context->lock);
@@ -86,6 +109,8 @@ void kw_registry_destroy(kw_registry **registry) {
     if (gone->serial && !kw_context_lost(gone->context)) {
         kw_context_registry_changed(gone->context, gone->serial);
     }
+    drop_pools(gone);
+    free(gone->pools);
     kw_bench_close(&gone->bench);
     kw_catalog_drop(&gone->catalog);
     kw_arena_drop(&gone->arena);
@@ -218,6 +243,16 @@ kw_status kw_registry_fits(const kw_registry *registry, size_t index, const kw_p
     return status ? status : kw_config_serves(&special, &registry->catalog.configs[index], problem, registry->context->target, err);
 }
 
+kw_status kw_registry_pool(const kw_pool **pool, const kw_registry *registry, kw_op op, kw_dtype dtype, kw_error *err) {
+    kw_context *context = registry->context;
+    pthread_mutex_lock(&context->lock);
+    kw_pool **kept = &registry->pools[op][dtype];
+    kw_status status = *kept ? KW_OK : kw_pool_open(kept, &registry->catalog, op, dtype, context->target, err);
+    *pool = *kept;
+    pthread_mutex_unlock(&context->lock);
+    return status;
+}
+
 /* --- the default registry --------------------------------------------------------------------------------------- */
 
 /* A reference family has one config an op and dtype: every axis at its lowest value. */
@@ -287,16 +322,14 @@ kw_status kw_registry_default(const kw_registry **registry, kw_context *context,
     kw_status status = KW_OK;
     pthread_mutex_lock(&context->lock);
     if (!context->registry) {
-        kw_registry *made = calloc(1, sizeof *made);
-        status = made ? KW_OK : kw_fail_memory(err, "the default registry");
-        if (made) {
-            made->context = context;
-            made->tailors = true;
-        }
+        kw_registry *made;
+        status = make_registry(&made, context, err);
         status = status ? status : add_embedded(made, err);
         status = status ? status : add_references(made, err);
         if (status) {
             kw_registry_destroy(&made);
+        } else {
+            made->tailors = true;
         }
         context->registry = made;
     }

@@ -69,9 +69,10 @@ static double rereads_ns(const kw_target *target, const kw_rates *rates, const k
 }
 
 static double rows_apart_ns(const kw_config *config, const kw_target *target, const kw_launch *launch, double rate) {
-    bool apart = kw_config_axis(config, "math", KW_MATH_FMA) == KW_MATH_AMX && kw_config_axis(config, "vecs", 1) > 2;
     double weights = (double)launch->packed_bytes;
-    return apart && weights > (double)target->l2 ? ROWS_APART * weights / rate : 0;
+    bool apart =
+        weights > (double)target->l2 && kw_config_axis(config, "math", KW_MATH_FMA) == KW_MATH_AMX && kw_config_axis(config, "vecs", 1) > 2;
+    return apart ? ROWS_APART * weights / rate : 0;
 }
 
 /* How many threads' worth of work gets done at a time: with 3 units on 2 threads, 1.5. */
@@ -109,7 +110,11 @@ kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, 
     return e;
 }
 
+kw_estimate kw_estimate_of(const kw_config *config, const kw_problem *problem, double bytes, const kw_target *target,
+                           const kw_launch *launch) {
+    return (kw_target_is_gpu(target) ? kw_estimate_gpu : kw_estimate_cpu)(config, problem, bytes, target, launch);
+}
+
 double kw_predict_ns(const kw_config *config, const kw_problem *problem, const kw_target *target, const kw_launch *launch) {
-    double bytes = (double)kw_problem_bytes(problem);
-    return (kw_target_is_gpu(target) ? kw_estimate_gpu : kw_estimate_cpu)(config, problem, bytes, target, launch).ns;
+    return kw_estimate_of(config, problem, (double)kw_problem_bytes(problem), target, launch).ns;
 }

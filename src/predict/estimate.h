@@ -20,4 +20,8 @@ kw_estimate kw_estimate_cpu(const kw_config *config, const kw_problem *problem, 
 kw_estimate kw_estimate_gpu(const kw_config *config, const kw_problem *problem, double bytes, const kw_target *target,
                             const kw_launch *launch);
 
+/* Of either kind. */
+kw_estimate kw_estimate_of(const kw_config *config, const kw_problem *problem, double bytes, const kw_target *target,
+                           const kw_launch *launch);
+
 #endif

@@ -72,10 +72,15 @@ int kw_model_distance(const kw_model *model, const kw_target *target);
 typedef struct kw_ranking kw_ranking;
 kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_config *const configs[], size_t count, kw_error *err);
 void kw_ranking_close(kw_ranking **ranking);
+/* Another config in a place of the list; it is read until the place has another one, or is not asked about. */
+void kw_ranking_replace(kw_ranking *ranking, size_t place, const kw_config *config);
 /* ns[i] of each config on the problem; launches[i] is NULL where the config does not fit, then ns[i] is INFINITY. estimates[i] is
  * kw_predict_ns. On a target that gave no rows (kw_model_distance above 0) they are the geometric means of the model's times and the
  * estimates. */
 void kw_ranking_score(kw_ranking *ranking, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
                       const double estimates[], double ns[]);
+/* The same from all parts of the estimates, so that they are worked out once. */
+void kw_ranking_score_parts(kw_ranking *ranking, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
+                            const kw_estimate parts[], double ns[]);
 
 #endif

@@ -20,7 +20,7 @@ struct kw_ranking {
     double *values;         /* one a feature of the forest, for role PROBLEM */
     double **columns;       /* one a feature of the forest; count values for role PAIR with a split, else NULL */
     const double **queried; /* the same, as a query takes them */
-    double *scores;
+    double *scores, *estimates;
     bool *known, *asked;             /* one a config: the model can say something of it; and it fits the problem of the call */
     kw_native_features_tiles *tiles; /* one a config */
     kw_target target;                /* the last one that was asked about, and how far the model is trusted there */
@@ -64,19 +64,17 @@ static void fill_ck_config(const kw_ranking *r, size_t i) {
     }
 }
 
-/* What depends on configs alone, columns for the pool and tiles. */
-static void fill_configs(const kw_ranking *r, const kw_forest_role *roles, double *const *columns) {
+/* What depends on a config alone, columns for the pool and tiles. */
+static void fill_config(const kw_ranking *r, size_t i) {
     const kw_model *model = r->model;
-    for (size_t i = 0; i < r->count; i++) {
-        if (model->own) {
-            fill_own_config(r, i);
-        } else {
-            fill_ck_config(r, i);
-        }
-        for (size_t feature = 0; feature < model->facts.features; feature++) {
-            if (roles[feature] == KW_FOREST_KERNEL && columns[feature]) {
-                columns[feature][i] = kw_model_value(model, feature, r->row[model->column[feature]]);
-            }
+    if (model->own) {
+        fill_own_config(r, i);
+    } else {
+        fill_ck_config(r, i);
+    }
+    for (size_t feature = 0; feature < model->facts.features; feature++) {
+        if (r->columns[feature] && role_of(model, feature) == KW_FOREST_KERNEL) {
+            r->columns[feature][i] = kw_model_value(model, feature, r->row[model->column[feature]]);
         }
     }
 }
@@ -90,10 +88,12 @@ static kw_status lay_out_columns(kw_ranking *r, const kw_forest_role *roles, kw_
     r->queried = kw_arena_array(&r->arena, features, sizeof *r->queried);
     r->pairs = kw_arena_array(&r->arena, features, sizeof *r->pairs);
     r->scores = kw_arena_array(&r->arena, r->count, sizeof *r->scores);
+    r->estimates = kw_arena_array(&r->arena, r->count, sizeof *r->estimates);
     r->tiles = kw_arena_array(&r->arena, r->count, sizeof *r->tiles);
     r->known = kw_arena_array(&r->arena, r->count, sizeof *r->known);
     r->asked = kw_arena_array(&r->arena, r->count, sizeof *r->asked);
-    bool good = r->tiles && r->known && r->asked && r->row && r->values && r->columns && r->queried && r->pairs && r->scores;
+    bool good =
+        r->tiles && r->known && r->asked && r->row && r->values && r->columns && r->queried && r->pairs && r->scores && r->estimates;
     for (size_t i = 0; i < features && good; i++) {
         if (roles[i] == KW_FOREST_PROBLEM || !kw_forest_feature_splits(model->forest, i)) {
             continue;
@@ -130,7 +130,9 @@ kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_
         status = lay_out_columns(r, roles, err);
     }
     if (!status) {
-        fill_configs(r, roles, r->columns);
+        for (size_t i = 0; i < count; i++) {
+            fill_config(r, i);
+        }
         status = kw_forest_batch_open(&r->pool, model->forest, &(kw_forest_candidates){count, roles, r->queried}, err);
     }
     status = status ? status : kw_forest_scratch_open(&r->scratch, r->pool, NULL, err);
@@ -139,6 +141,12 @@ kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_
     }
     *ranking = r;
     return status;
+}
+
+void kw_ranking_replace(kw_ranking *r, size_t place, const kw_config *config) {
+    r->copied[place] = config;
+    fill_config(r, place);
+    kw_forest_batch_replace(r->pool, place, r->queried);
 }
 
 void kw_ranking_close(kw_ranking **ranking) {
@@ -178,14 +186,16 @@ static void fill_problem(kw_ranking *r, const kw_native_features_problem *sight)
 }
 
 /* A config that does not fit has no pair, and the forest is not asked about it. */
-static void fill_pairs(kw_ranking *r, const kw_native_features_problem *sight, const kw_launch *const launches[],
-                       const double estimates[]) {
+static void fill_pairs(kw_ranking *r, const kw_native_features_problem *sight, const kw_launch *const launches[], const double estimates[],
+                       const kw_estimate parts[]) {
     const kw_model *model = r->model;
     for (size_t i = 0; i < r->count && r->pair_count; i++) {
         if (!r->asked[i]) {
             continue;
         }
-        if (model->own) {
+        if (model->own && parts) {
+            kw_native_features_fill_pair(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i], &parts[i]);
+        } else if (model->own) {
             kw_native_features_fill_tiled(model->own, r->row, sight, &r->tiles[i], launches[i], estimates[i]);
         } else {
             fill_ck_row(r, i, sight);
@@ -243,15 +253,16 @@ static double trust_of(kw_ranking *r, const kw_target *target) {
     return r->trust;
 }
 
-void kw_ranking_score(kw_ranking *r, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
-                      const double estimates[], double ns[]) {
+/* parts may be NULL: they are worked out. */
+static void score_ranking(kw_ranking *r, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
+                          const double estimates[], const kw_estimate parts[], double ns[]) {
     kw_native_features_problem sight;
     kw_native_problem_read(&sight, problem, target);
     for (size_t i = 0; i < r->count; i++) {
         r->asked[i] = launches[i] && r->known[i];
     }
     fill_problem(r, &sight);
-    fill_pairs(r, &sight, launches, estimates);
+    fill_pairs(r, &sight, launches, estimates, parts);
     kw_forest_batch_score(r->pool, r->scratch, &(kw_forest_query){r->values, r->queried, r->asked}, r->scores);
     span s = time_span(r, estimates);
     double trust = trust_of(r, target);
@@ -263,4 +274,17 @@ void kw_ranking_score(kw_ranking *r, const kw_problem *problem, const kw_target 
         }
         ns[i] = isnan(time) ? INFINITY : time;
     }
+}
+
+void kw_ranking_score(kw_ranking *r, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
+                      const double estimates[], double ns[]) {
+    score_ranking(r, problem, target, launches, estimates, NULL, ns);
+}
+
+void kw_ranking_score_parts(kw_ranking *r, const kw_problem *problem, const kw_target *target, const kw_launch *const launches[],
+                            const kw_estimate parts[], double ns[]) {
+    for (size_t i = 0; i < r->count; i++) {
+        r->estimates[i] = parts[i].ns;
+    }
+    score_ranking(r, problem, target, launches, r->estimates, parts, ns);
 }

@@ -41,6 +41,7 @@ static void add_bias_stages(const kw_problem *problem, kw_launch *launch) {
 }
 
 void kw_config_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    *launch = (kw_launch){0};
     config->family->launch(config, problem, target, launch);
     bool sums_bias = kw_epilogue_bias_gradient(&problem->epilogue) != NULL;
     if (sums_bias && kw_target_is_gpu(target)) {

@@ -10,7 +10,8 @@
 typedef struct kw_candidates {
     kw_candidate *list; /* least expected time first; equal ones by estimate, then in the registry's order */
     size_t count;
-    kw_arena arena;                    /* of the list, the launches and such configs as are made for the problem */
+    kw_arena arena;                    /* of the list and such configs as are made for the problem */
+    kw_launch *launches;               /* of the registry's kernels in it */
     size_t over_limit;                 /* that fit but need more workspace than allowed; they are not in the list */
     kw_selector_prediction prediction; /* whose times they are */
 } kw_candidates;

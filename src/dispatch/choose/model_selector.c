@@ -266,25 +266,26 @@ static void warn_once(kw_model_selector *selector, source *s) {
 
 static bool matches_query(const ranked *r, const kw_selector_query *q, const source *from) {
     return r->registry == q->registry && r->op == q->problem->op && r->dtype == q->problem->dtype && r->source == from &&
-           r->count == q->count;
+           r->count == q->listed;
 }
 
 static kw_status make_ranked(ranked **out, const kw_selector_query *q, source *from, kw_error *err) {
     ranked *r = calloc(1, sizeof *r);
-    const kw_config **list = calloc(q->count, sizeof *list);
+    size_t places = q->listed + KW_SELECTOR_GUESTS;
+    const kw_config **list = calloc(places, sizeof *list);
     kw_status status = KW_OK;
     if (r) {
-        *r = (ranked){.registry = q->registry, .op = q->problem->op, .dtype = q->problem->dtype, .source = from, .count = q->count};
-        r->configs = calloc(q->count, sizeof *r->configs);
+        *r = (ranked){.registry = q->registry, .op = q->problem->op, .dtype = q->problem->dtype, .source = from, .count = q->listed};
+        r->configs = calloc(places, sizeof *r->configs);
     }
     if (!r || !list || !r->configs) {
         status = kw_fail_memory(err, "a ranking");
     }
-    for (size_t i = 0; i < q->count && !status; i++) {
-        r->configs[i] = *q->configs[i];
+    for (size_t i = 0; i < places && !status; i++) { /* in the places of guests anything, until there are some */
+        r->configs[i] = *q->configs[i < q->listed ? i : 0];
         list[i] = &r->configs[i];
     }
-    status = status ? status : kw_ranking_open(&r->ranking, from->model, list, q->count, err);
+    status = status ? status : kw_ranking_open(&r->ranking, from->model, list, places, err);
     if (status && r) {
         drop_ranked(r);
         r = NULL;
@@ -350,12 +351,6 @@ static void note_unknown(const source *s, const kw_selector_query *q, const doub
     }
 }
 
-/* Then its times are those of the kernels that it is asked about together, and not to be compared with others. */
-static bool knows_an_order(const source *s) {
-    kw_model_quantity quantity = kw_model_describe(s->model)->quantity;
-    return quantity == KW_PREDICTS_RELATIVE || quantity == KW_PREDICTS_RANK;
-}
-
 static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *q, double ns[], kw_selector_prediction *prediction) {
     ranked *r = NULL;
     kw_error why = {0};
@@ -367,16 +362,13 @@ static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *
     if (!s) {
         return false;
     }
-    if (q->passing && knows_an_order(s)) {
-        return false;
+    kw_status status = find_ranked(&r, selector, q, s, &why);
+    for (size_t i = q->listed; i < q->count && !status; i++) {
+        kw_ranking_replace(r->ranking, i, q->configs[i]);
     }
-    kw_status status = q->passing ? make_ranked(&r, q, s, &why) : find_ranked(&r, selector, q, s, &why);
     if (!status) {
-        kw_ranking_score(r->ranking, q->problem, selector->target, q->launches, q->estimates, ns);
+        kw_ranking_score_parts(r->ranking, q->problem, selector->target, q->launches, q->estimates, ns);
         status = any_finite(ns, q->count) ? KW_OK : kw_fail(&why, KW_FAILED, "it has no finite time for any kernel that fits");
-    }
-    if (q->passing && r) {
-        drop_ranked(r);
     }
     if (status) {
         kw_log_line(selector->settings, "model %s is not used here: %s", s->name, why.text);

@@ -3,7 +3,7 @@
  * serve the operation and type the one trained nearest to this target answers; of equally near ones the first by place, then by name.
  *
  * Everything is read on first need. What a registry's kernels are in a model's eyes is worked out once for each registry, operation and
- * type, but for those of a passing query. A model that fails is passed over, and every later answer says why. Many threads may use one selector: a lock is held while it
+ * type. A model that fails is passed over, and every later answer says why. Many threads may use one selector: a lock is held while it
  * answers. */
 #ifndef KW_DISPATCH_CHOOSE_MODEL_SELECTOR_H
 #define KW_DISPATCH_CHOOSE_MODEL_SELECTOR_H
@@ -17,17 +17,17 @@ typedef struct kw_model_selector kw_model_selector;
 kw_status kw_model_selector_open(kw_model_selector **selector, const kw_settings *settings, const kw_target *target, kw_error *err);
 void kw_model_selector_close(kw_model_selector **selector);
 
-/* Kernels of one registry that have the problem's operation and type, always the same ones in the same order for the same serial. As for
- * kw_ranking_score: launches[i] is NULL where a kernel does not fit. */
+/* Kernels that have the problem's operation and type: those of one registry, always the same ones in the same order for the same serial, and
+ * behind them KW_SELECTOR_GUESTS at most that are not asked about again. As for kw_ranking_score: launches[i] is NULL where a kernel does not
+ * fit. launches, estimates and what is answered have places for all guests that may be; in those behind the last launches[i] is NULL. */
+enum { KW_SELECTOR_GUESTS = 8 };
 typedef struct kw_selector_query {
     uint64_t registry; /* its serial */
     const kw_problem *problem;
     const kw_config *const *configs;
     const kw_launch *const *launches;
-    const double *estimates;
-    size_t count;
-    /* These kernels are not asked about again: nothing of them is kept. A model that knows an order alone has none for them. */
-    bool passing;
+    const kw_estimate *estimates;
+    size_t listed, count; /* of the registry; with the guests */
 } kw_selector_query;
 
 typedef struct kw_selector_prediction {

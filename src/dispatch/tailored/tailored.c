@@ -1,16 +1,24 @@
 /* tailored.c: what families make passes the rules like any other kernel, and of what is left the estimate takes the best. */
 #include "dispatch/tailored/tailored.h"
 
-#include "predict/predict.h"
+static bool family_tailors(const kw_family *family, const kw_request *request) {
+    kw_device_kind kind = kw_target_is_gpu(request->context->target) ? KW_KIND_GPU : KW_KIND_CPU;
+    return family->tailor && family->kind == kind && family->ops >> request->problem.op & 1 && family->dtypes >> request->problem.dtype & 1;
+}
+
+static bool any_tailors(const kw_request *request) {
+    const kw_family *const *family = kw_family_table;
+    while (*family && !family_tailors(*family, request)) {
+        family++;
+    }
+    return *family != NULL;
+}
 
 /* Calls take with each config that a family makes for the problem, served or not, until it says that it has enough. */
 static bool visit_made(const kw_request *request, bool (*take)(void *user, const kw_config *config), void *user) {
     kw_config made[KW_TAILORED_MAX];
-    kw_device_kind kind = kw_target_is_gpu(request->context->target) ? KW_KIND_GPU : KW_KIND_CPU;
     for (const kw_family *const *family = kw_family_table; *family; family++) {
-        bool does = (*family)->tailor && (*family)->kind == kind && (*family)->ops >> request->problem.op & 1 &&
-                    (*family)->dtypes >> request->problem.dtype & 1;
-        size_t count = does ? (*family)->tailor(&request->problem, request->context->target, made) : 0;
+        size_t count = family_tailors(*family, request) ? (*family)->tailor(&request->problem, request->context->target, made) : 0;
         for (size_t i = 0; i < count; i++) {
             if (!kw_config_check(&made[i], NULL) && take(user, &made[i])) {
                 return true;
@@ -35,8 +43,8 @@ static bool keep_best(void *user, const kw_config *config) {
         return false;
     }
     kw_config_launch(&last->config, &request->problem, target, &last->launch);
-    last->estimate_ns = kw_predict_ns(&last->config, &request->problem, target, &last->launch);
-    for (size_t at = m->count; at > 0 && m->kept[at - 1].estimate_ns > m->kept[at].estimate_ns; at--) {
+    last->estimate = kw_estimate_of(&last->config, &request->problem, (double)kw_problem_bytes(&request->problem), target, &last->launch);
+    for (size_t at = m->count; at > 0 && m->kept[at - 1].estimate.ns > m->kept[at].estimate.ns; at--) {
         kw_tailored other = m->kept[at];
         m->kept[at] = m->kept[at - 1];
         m->kept[at - 1] = other;
@@ -48,7 +56,7 @@ static bool keep_best(void *user, const kw_config *config) {
 kw_status kw_tailored_make(kw_tailored **made, size_t *count, kw_arena *arena, const kw_request *request, kw_error *err) {
     maker m = {request, NULL, 0};
     *count = 0;
-    if (!request->registry->tailors) {
+    if (!request->registry->tailors || !any_tailors(request)) {
         return KW_OK;
     }
     m.kept = kw_arena_array(arena, KW_TAILORED_KEPT + 1, sizeof *m.kept);

@@ -5,6 +5,7 @@
 
 #include "base/container/arena.h"
 #include "dispatch/choose/request.h"
+#include "predict/estimate.h"
 
 enum { KW_TAILORED_KEPT = 8 }; /* those that the estimate says are best */
 
@@ -12,7 +13,7 @@ enum { KW_TAILORED_KEPT = 8 }; /* those that the estimate says are best */
 typedef struct kw_tailored {
     kw_config config;
     kw_launch launch;
-    double estimate_ns;
+    kw_estimate estimate;
 } kw_tailored;
 
 /* Those that serve the problem and that the registry does not list, the best first; how many. They lie in the arena. */

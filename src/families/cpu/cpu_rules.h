@@ -4,7 +4,7 @@
 
 #include "config/arch/isa.h"
 
-/* KW_FITS of every generated family of convolutions, before any rule that multiplies sizes: sizes are such that 63 bits hold all that
+/* KW_TAKES of every generated family of convolutions, before any rule that multiplies sizes: sizes are such that 63 bits hold all that
  * launch() and the kernels make of them and no loop of launch() is long. What is beyond them no memory holds, or it is so odd that the
  * reference kernel is as good. */
 extern const kw_rule kw_cpu_conv_rules[];

@@ -18,6 +18,7 @@ struct kw_native_features {
     size_t config_start, axis_start, pair_start;
     size_t axis_count;
     const char *axes[AXES_MAX];           /* the names that families know the axes by */
+    int8_t (*place)[AXES_MAX];            /* one a family: where it has each of the axes, -1: not at all */
     char renamed[AXES_MAX][FEATURE_NAME]; /* names of the features of axes whose own name another feature has */
     kw_feature features[];                /* of the table */
 };
@@ -234,6 +235,20 @@ static kw_status add_axes(kw_native_features *own, const kw_family *family, kw_e
     return KW_OK;
 }
 
+static bool find_places(kw_native_features *own) {
+    size_t families = 0;
+    while (kw_family_table[families]) {
+        families++;
+    }
+    own->place = calloc(families, sizeof *own->place);
+    for (size_t family = 0; family < families && own->place; family++) {
+        for (size_t i = 0; i < own->axis_count; i++) {
+            own->place[family][i] = (int8_t)kw_family_axis(kw_family_table[family], (kw_word){own->axes[i], strlen(own->axes[i])});
+        }
+    }
+    return own->place != NULL;
+}
+
 kw_status kw_native_features_open(kw_native_features **own, kw_error *err) {
     kw_native_features *made = calloc(1, sizeof *made + (PROBLEM_COUNT + 1 + AXES_MAX + PAIR_COUNT) * sizeof *made->features);
     *own = made;
@@ -251,6 +266,10 @@ kw_status kw_native_features_open(kw_native_features **own, kw_error *err) {
             return status;
         }
     }
+    if (!find_places(made)) {
+        kw_native_features_close(own);
+        return kw_fail_memory(err, "the feature table");
+    }
     made->pair_start = made->axis_start + made->axis_count;
     memcpy(made->features + made->pair_start, pair_features, sizeof pair_features);
     made->table = (kw_feature_table){"own", made->features, made->pair_start + PAIR_COUNT};
@@ -258,6 +277,9 @@ kw_status kw_native_features_open(kw_native_features **own, kw_error *err) {
 }
 
 void kw_native_features_close(kw_native_features **own) {
+    if (*own) {
+        free((*own)->place);
+    }
     free(*own);
     *own = NULL;
 }
@@ -339,7 +361,8 @@ void kw_native_features_fill_config(const kw_native_features *own, double *row, 
     }
     row[own->config_start] = (double)family;
     for (size_t i = 0; i < own->axis_count; i++) {
-        int axis = kw_family_axis(config->family, (kw_word){own->axes[i], strlen(own->axes[i])});
+        int axis =
+            kw_family_table[family] ? own->place[family][i] : kw_family_axis(config->family, (kw_word){own->axes[i], strlen(own->axes[i])});
         row[own->axis_start + i] = axis < 0 ? NAN : (double)config->axis[axis];
     }
 }
@@ -365,10 +388,16 @@ static double units_of(const kw_launch *launch) {
 
 void kw_native_features_fill_tiled(const kw_native_features *own, double *row, const kw_native_features_problem *p,
                                    const kw_native_features_tiles *w, const kw_launch *l, double estimate_ns) {
+    const kw_estimate parts = kw_estimate_of(w->config, p->problem, p->bytes, p->target, l);
+    kw_native_features_fill_pair(own, row, p, w, l, estimate_ns, &parts);
+}
+
+void kw_native_features_fill_pair(const kw_native_features *own, double *row, const kw_native_features_problem *p,
+                                  const kw_native_features_tiles *w, const kw_launch *l, double estimate_ns, const kw_estimate *parts) {
     const kw_target *t = p->target;
     double units = units_of(l), steps = l->multiply_adds;
     const room r = room_of(w, t, l);
-    const kw_estimate e = (kw_target_is_gpu(t) ? kw_estimate_gpu : kw_estimate_cpu)(w->config, p->problem, p->bytes, t, l);
+    const kw_estimate e = *parts;
     size_t i = own->pair_start;
 #define COLUMN(name, group, unit, formula) row[i++] = formula;
     PAIR_COLUMNS(COLUMN)

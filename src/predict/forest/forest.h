@@ -1,6 +1,6 @@
 /* forest.h: gradient-boosted trees as LightGBM writes them (text, plain or gzip), read strictly and evaluated to the same doubles.
  *
- * Invariants: a kw_forest and a kw_forest_batch are constant once made and may be used by any number of threads; what a call writes is in
+ * Invariants: a kw_forest and, but for kw_forest_batch_replace, a kw_forest_batch are constant once made and may be used by any number of threads; what a call writes is in
  * its kw_forest_scratch, of which each thread has its own. A call takes no lock and allocates nothing. The score is the raw score:
  * the sum of the leaves in the order of the trees, in double, as LightGBM's C API returns it. docs/selection/forest.md has the method, the
  * limits and what is refused.
@@ -69,6 +69,8 @@ typedef struct kw_forest_candidates {
 
 /* Works out for every question about kernel features which candidates it sends left. The forest must outlive the batch. */
 kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err);
+/* Another candidate in the place of one, of which columns has the values as when the batch was opened. Not while a call is under way. */
+void kw_forest_batch_replace(kw_forest_batch *batch, size_t candidate, const double *const *columns);
 void kw_forest_batch_close(kw_forest_batch **batch);
 size_t kw_forest_batch_bytes(const kw_forest_batch *batch);
 

@@ -1,6 +1,6 @@
-/* forest_batch.c: a fixed set of candidates and one thread's memory to score it with. What depends on the candidates alone is worked out
- * when the batch is opened; a call then answers the conditions on problem features (one value each), those on pair features (one
- * column each), and has the kernel walk the trees. */
+/* forest_batch.c: a fixed set of candidates and one thread's memory to score it with. Bins of what depends on the candidates alone are found
+ * when the batch is opened; a call then answers the conditions on kernel features for those that it asks about, on problem features (one
+ * value each) and on pair features (one column each), and has the kernel walk the trees. */
 #include "predict/forest/forest_binning.h"
 
 #include <assert.h>
@@ -9,11 +9,10 @@
 
 struct kw_forest_batch {
     const kw_forest *forest;
-    size_t count, words;
+    size_t count, words; /* of a row of all candidates */
     kw_forest_role *roles;
-    uint32_t *answers; /* to conditions on kernel features */
-    uint64_t *rows;
-    size_t row_count;
+    uint16_t *bins; /* of kernel features with splits, one after the other: one a candidate */
+    size_t kernel_features;
 };
 
 struct kw_forest_scratch {
@@ -67,9 +66,14 @@ static void *lay_array(char *base, size_t *used, size_t count, size_t size) {
     return base ? base + at : NULL;
 }
 
-/* The binder's working memory for columns of this role. */
-static void lay_binder(kw_forest_binning *b, const kw_forest_role *roles, kw_forest_role role, char *base, size_t *used) {
-    size_t bins = kw_forest_max_bins(b->forest, roles, role), classes = bins < b->count ? bins : b->count;
+/* The binder's working memory for columns of kernels and pairs. */
+static void lay_binder(kw_forest_binning *b, const kw_forest_batch *batch, char *base, size_t *used) {
+    const kw_forest *forest = batch->forest;
+    size_t kernel_bins = kw_forest_max_bins(forest, batch->roles, KW_FOREST_KERNEL);
+    size_t pair_bins = kw_forest_max_bins(forest, batch->roles, KW_FOREST_PAIR);
+    size_t bins = kernel_bins > pair_bins ? kernel_bins : pair_bins, classes = bins < b->count ? bins : b->count;
+    size_t conditions =
+        kw_forest_conditions_of(forest, batch->roles, KW_FOREST_KERNEL) + kw_forest_conditions_of(forest, batch->roles, KW_FOREST_PAIR);
     b->asked = lay_array(base, used, b->count, sizeof *b->asked);
     b->different = lay_array(base, used, b->count, sizeof *b->different);
     b->lower = lay_array(base, used, b->count, sizeof *b->lower);
@@ -78,8 +82,8 @@ static void lay_binder(kw_forest_binning *b, const kw_forest_role *roles, kw_for
     b->classes = lay_array(base, used, bins, sizeof *b->classes);
     b->occupied = lay_array(base, used, bins + 1, sizeof *b->occupied);
     b->memo = lay_array(base, used, 1, sizeof *b->memo);
-    b->buckets = lay_array(base, used, classes * b->words, sizeof *b->buckets);
-    b->rows = lay_array(base, used, (kw_forest_conditions_of(b->forest, roles, role) + b->row_base) * b->words, sizeof *b->rows);
+    b->buckets = lay_array(base, used, classes * batch->words, sizeof *b->buckets);
+    b->rows = lay_array(base, used, conditions * batch->words, sizeof *b->rows);
 }
 
 /* asked is NULL for all candidates. */
@@ -92,30 +96,22 @@ static void ask_about(kw_forest_binning *b, const bool *asked) {
     }
 }
 
-static kw_status bind_kernel_columns(kw_forest_batch *batch, const kw_forest_candidates *candidates, kw_error *err) {
-    kw_forest_binning b = {.forest = batch->forest, .count = batch->count, .words = batch->words};
-    size_t size = 0, used = 0;
-    b.answers = batch->answers;
-    lay_binder(&b, batch->roles, KW_FOREST_KERNEL, NULL, &size);
-    char *memory = size < SIZE_MAX / 2 ? malloc(size + 64) : NULL;
-    if (!memory) {
-        return kw_fail_memory(err, "a batch of candidates");
-    }
-    lay_binder(&b, batch->roles, KW_FOREST_KERNEL, memory + (64 - (uintptr_t)memory % 64) % 64, &used);
-    ask_about(&b, NULL);
+static bool has_bins(const kw_forest_batch *batch, size_t feature) {
+    return batch->roles[feature] == KW_FOREST_KERNEL && batch->forest->columns[feature].splits;
+}
+
+static kw_status bin_kernel_columns(kw_forest_batch *batch, const kw_forest_candidates *candidates, kw_error *err) {
+    size_t next = 0;
     for (size_t i = 0; i < batch->forest->features; i++) {
-        if (batch->roles[i] == KW_FOREST_KERNEL && batch->forest->columns[i].splits) {
-            kw_forest_bin_column(&b, i, candidates->columns[i]);
+        batch->kernel_features += has_bins(batch, i);
+    }
+    batch->bins = calloc(batch->kernel_features * batch->count + 1, sizeof *batch->bins);
+    for (size_t i = 0; i < batch->forest->features && batch->bins; i++) {
+        if (has_bins(batch, i)) {
+            kw_forest_bins_of(batch->bins + next++ * batch->count, batch->forest, i, candidates->columns[i], batch->count);
         }
     }
-    size_t bytes = b.row_count * b.words * sizeof *b.rows;
-    batch->row_count = b.row_count;
-    batch->rows = aligned_alloc(64, bytes + 64);
-    if (batch->rows && bytes) {
-        memcpy(batch->rows, b.rows, bytes);
-    }
-    free(memory);
-    return batch->rows ? KW_OK : kw_fail_memory(err, "a batch of candidates");
+    return batch->bins ? KW_OK : kw_fail_memory(err, "a batch of candidates");
 }
 
 kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, const kw_forest_candidates *candidates, kw_error *err) {
@@ -138,13 +134,12 @@ kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, c
     batch->words = (count + group - 1) / group * KW_FOREST_WORD_GROUP;
     assert(batch->words * 64 >= count); /* a bit for each candidate */
     batch->roles = malloc(forest->features * sizeof *batch->roles);
-    batch->answers = calloc(forest->condition_count + 1, sizeof *batch->answers);
     kw_status status = KW_OK;
-    if (!batch->roles || !batch->answers) {
+    if (!batch->roles) {
         status = kw_fail_memory(err, "a batch of candidates");
     } else {
         memcpy(batch->roles, candidates->roles, forest->features * sizeof *batch->roles);
-        status = bind_kernel_columns(batch, candidates, err);
+        status = bin_kernel_columns(batch, candidates, err);
     }
     if (status) {
         kw_forest_batch_close(&batch);
@@ -153,19 +148,27 @@ kw_status kw_forest_batch_open(kw_forest_batch **out, const kw_forest *forest, c
     return status;
 }
 
+void kw_forest_batch_replace(kw_forest_batch *batch, size_t candidate, const double *const *columns) {
+    uint16_t *bins = batch->bins + candidate;
+    for (size_t i = 0; i < batch->forest->features; i++) {
+        if (has_bins(batch, i)) {
+            kw_forest_bins_of(bins, batch->forest, i, columns[i] + candidate, 1);
+            bins += batch->count;
+        }
+    }
+}
+
 void kw_forest_batch_close(kw_forest_batch **batch) {
     if (*batch) {
         free((*batch)->roles);
-        free((*batch)->answers);
-        free((*batch)->rows);
+        free((*batch)->bins);
         free(*batch);
         *batch = NULL;
     }
 }
 
 size_t kw_forest_batch_bytes(const kw_forest_batch *batch) {
-    return sizeof *batch + batch->forest->features * sizeof *batch->roles + batch->forest->condition_count * sizeof *batch->answers +
-           batch->row_count * batch->words * sizeof *batch->rows;
+    return sizeof *batch + batch->forest->features * sizeof *batch->roles + batch->kernel_features * batch->count * sizeof *batch->bins;
 }
 
 static size_t largest_tree(const kw_forest *forest) {
@@ -181,14 +184,14 @@ static void lay_scratch(kw_forest_scratch *s, const kw_forest_batch *batch, char
     kw_forest_job *job = &s->job;
     size_t used = 0, row = batch->words;
     s->binder.answers = lay_array(base, &used, batch->forest->condition_count + 1, sizeof *s->binder.answers);
-    lay_binder(&s->binder, batch->roles, KW_FOREST_PAIR, base, &used);
+    lay_binder(&s->binder, batch, base, &used);
     s->all = lay_array(base, &used, row, sizeof *s->all);
     for (size_t i = 0; i < KW_FOREST_SLOTS; i++) {
         job->slots[i] = lay_array(base, &used, row, sizeof *s->all);
     }
     job->planes = lay_array(base, &used, row * KW_FOREST_PLANES * KW_FOREST_BATCH, sizeof *job->planes);
     job->values = lay_array(base, &used, job->table_size * KW_FOREST_BATCH, sizeof *job->values);
-    job->scores = lay_array(base, &used, job->used_words * 64, sizeof *job->scores);
+    job->scores = lay_array(base, &used, row * 64, sizeof *job->scores);
     s->bytes = used;
 }
 
@@ -204,9 +207,8 @@ kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch 
         return kw_fail_memory(err, "scoring a batch of candidates");
     }
     s->kernel = kernel;
-    s->binder = (kw_forest_binning){.forest = batch->forest, .count = batch->count, .words = batch->words, .row_base = batch->row_count};
-    s->job = (kw_forest_job){
-        .forest = batch->forest, .words = batch->words, .used_words = (batch->count + 63) / 64, .table_size = largest_tree(batch->forest)};
+    s->binder = (kw_forest_binning){.forest = batch->forest, .count = batch->count};
+    s->job = (kw_forest_job){.forest = batch->forest, .table_size = largest_tree(batch->forest)};
     lay_scratch(s, batch, NULL);
     s->memory = s->bytes < SIZE_MAX / 2 ? calloc(1, s->bytes + 64) : NULL;
     if (!s->memory) {
@@ -214,10 +216,6 @@ kw_status kw_forest_scratch_open(kw_forest_scratch **out, const kw_forest_batch 
         return kw_fail_memory(err, "scoring a batch of candidates");
     }
     lay_scratch(s, batch, s->memory + (64 - (uintptr_t)s->memory % 64) % 64);
-    if (batch->row_count) {
-        memcpy(s->binder.rows, batch->rows, batch->row_count * batch->words * sizeof *batch->rows);
-    }
-    memcpy(s->binder.answers, batch->answers, batch->forest->condition_count * sizeof *batch->answers);
     s->job.all = s->all;
     s->job.answers = s->binder.answers;
     s->job.rows = s->binder.rows;
@@ -237,18 +235,29 @@ size_t kw_forest_scratch_bytes(const kw_forest_scratch *scratch) {
     return sizeof *scratch + scratch->bytes + 64;
 }
 
+/* Rows of this call: a bit for each candidate that is asked about. */
+static void size_rows(kw_forest_scratch *s) {
+    size_t asked = s->binder.asked_count, used = (asked + 63) / 64, group = s->kernel->group;
+    s->job.candidates = asked;
+    s->job.used_words = used;
+    s->job.words = s->binder.words = used <= KW_FOREST_NARROW ? used : (used + group - 1) / group * group;
+    memset(s->all, 0, s->job.words * sizeof *s->all);
+    memset(s->all, 0xff, asked / 64 * sizeof *s->all);
+    if (asked % 64) {
+        s->all[asked / 64] = ((uint64_t)1 << asked % 64) - 1;
+    }
+}
+
 void kw_forest_batch_score(const kw_forest_batch *batch, kw_forest_scratch *scratch, const kw_forest_query *query, double *scores) {
     const kw_forest *forest = batch->forest;
     kw_forest_binning *binder = &scratch->binder;
+    const uint16_t *bins = batch->bins;
     ask_about(binder, query->asked);
     if (!binder->asked_count) {
         return;
     }
-    memset(scratch->all, 0, batch->words * sizeof *scratch->all);
-    for (size_t j = 0; j < binder->asked_count; j++) {
-        scratch->all[binder->asked[j] / 64] |= (uint64_t)1 << binder->asked[j] % 64;
-    }
-    binder->row_count = batch->row_count;
+    size_rows(scratch);
+    binder->row_count = 0;
     for (size_t i = 0; i < forest->features; i++) {
         if (!forest->columns[i].splits) {
             continue;
@@ -257,8 +266,13 @@ void kw_forest_batch_score(const kw_forest_batch *batch, kw_forest_scratch *scra
             kw_forest_bin_value(forest, i, query->values[i], binder->answers);
         } else if (batch->roles[i] == KW_FOREST_PAIR) {
             kw_forest_bin_column(binder, i, query->columns[i]);
+        } else {
+            kw_forest_bin_known(binder, i, bins);
+            bins += batch->count;
         }
     }
     scratch->kernel->score(&scratch->job);
-    memcpy(scores, scratch->job.scores, batch->count * sizeof *scores);
+    for (size_t j = 0; j < binder->asked_count; j++) {
+        scores[binder->asked[j]] = scratch->job.scores[j];
+    }
 }

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { RECENT_KEYS = 64 };
+enum { UNION_BITS = 6 };
 
 static size_t bins_in(const kw_forest_column *column) {
     return (size_t)column->regular + 2;
@@ -199,8 +199,7 @@ static size_t number_classes(kw_forest_binning *b, bin_range range) {
 static void fill_buckets(kw_forest_binning *b, size_t classes) {
     memset(b->buckets, 0, classes * b->words * sizeof *b->buckets);
     for (size_t j = 0; j < b->asked_count; j++) {
-        size_t i = b->asked[j];
-        b->buckets[b->classes[b->bins[j]] * b->words + i / 64] |= (uint64_t)1 << i % 64;
+        b->buckets[b->classes[b->bins[j]] * b->words + j / 64] |= (uint64_t)1 << j % 64;
     }
 }
 
@@ -236,16 +235,69 @@ static void answer_prefixes(kw_forest_binning *b, const kw_forest_column *column
     fill_answers(b->answers, k, column->condition_end, KW_ANSWER_LEFT);
 }
 
-/* Any classes: each condition's own union; conditions of a feature that come to the same union share it, where it fits 64 bits. */
-static void answer_unions(kw_forest_binning *b, const kw_forest_column *column, size_t classes) {
-    uint64_t keys[RECENT_KEYS];
-    uint32_t rows[RECENT_KEYS];
-    size_t known = 0;
+/* Of a numeric feature with missing values: as answer_prefixes, with the candidates of NaN and of zeros where a condition sends them left. */
+static void answer_specials(kw_forest_binning *b, const kw_forest_column *column, size_t classes) {
+    size_t regular = classes, below = 0;
+    const uint64_t *special[2] = {NULL, NULL}; /* NaN, zeros */
+    uint32_t known[4] = {0};                   /* rows of this prefix, by what is left of the specials */
+    while (regular && b->occupied[regular - 1] >= column->regular) {
+        regular--;
+        special[b->occupied[regular] - column->regular] = b->buckets + regular * b->words;
+    }
     for (size_t k = column->condition; k < column->condition_end; k++) {
-        size_t left = 0, at = 0;
+        const kw_forest_condition *condition = &b->forest->conditions[k];
+        for (; below < regular && b->occupied[below] <= condition->bin; below++) {
+            if (below) {
+                unite_rows(b->buckets + below * b->words, b->buckets + (below - 1) * b->words, b->words);
+            }
+            memset(known, 0, sizeof known);
+        }
+        bool left[2] = {special[0] && condition->nan_left, special[1] && condition->zero_left};
+        size_t way = left[0] + 2 * (size_t)left[1], sides = below + left[0] + left[1];
+        if (!sides || sides == classes) {
+            b->answers[k] = sides ? KW_ANSWER_LEFT : KW_ANSWER_RIGHT;
+            continue;
+        }
+        if (!known[way]) {
+            uint64_t *row = new_row(b, &known[way]);
+            memset(row, 0, b->words * sizeof *row);
+            if (below) {
+                unite_rows(row, b->buckets + (below - 1) * b->words, b->words);
+            }
+            for (int i = 0; i < 2; i++) {
+                if (left[i]) {
+                    unite_rows(row, special[i], b->words);
+                }
+            }
+        }
+        b->answers[k] = known[way];
+    }
+}
+
+/* Rows of unions that conditions of a column came to, found by a hash of which classes these are; one that is in another's place is made again. */
+typedef struct known_unions {
+    uint32_t rows[1 << UNION_BITS]; /* 0: none yet */
+    uint64_t keys[1 << UNION_BITS]; /* where there is a row */
+} known_unions;
+
+static uint32_t *find_union(known_unions *known, uint64_t key) {
+    size_t place = key * 0x9e3779b97f4a7c15u >> (64 - UNION_BITS);
+    if (known->keys[place] != key) {
+        known->keys[place] = key;
+        known->rows[place] = 0;
+    }
+    return &known->rows[place];
+}
+
+/* Categories: each condition's own union; conditions that come to the same one share its row. */
+static void answer_unions(kw_forest_binning *b, const kw_forest_column *column, size_t classes) {
+    known_unions known = {.rows = {0}};
+    for (size_t k = column->condition; k < column->condition_end; k++) {
+        const kw_forest_condition *condition = &b->forest->conditions[k];
+        size_t left = 0;
         uint64_t key = 0;
         for (size_t c = 0; c < classes; c++) {
-            uint64_t goes = bin_goes_left(b->forest, column, &b->forest->conditions[k], b->occupied[c]);
+            uint64_t goes = kw_forest_in_set(b->forest, condition, b->occupied[c]);
             left += goes;
             key |= goes << c % 64;
         }
@@ -253,38 +305,57 @@ static void answer_unions(kw_forest_binning *b, const kw_forest_column *column, 
             b->answers[k] = left ? KW_ANSWER_LEFT : KW_ANSWER_RIGHT;
             continue;
         }
-        size_t recent = classes > 64 ? 0 : known < RECENT_KEYS ? known : RECENT_KEYS;
-        while (at < recent && keys[at] != key) {
-            at++;
-        }
-        if (at < recent) {
-            b->answers[k] = rows[at];
-            continue;
-        }
-        uint64_t *row = new_row(b, &b->answers[k]);
-        memset(row, 0, b->words * sizeof *row);
-        for (size_t c = 0; c < classes; c++) {
-            if (bin_goes_left(b->forest, column, &b->forest->conditions[k], b->occupied[c])) {
-                unite_rows(row, b->buckets + c * b->words, b->words);
+        uint32_t *answer = find_union(&known, key);
+        if (!*answer || classes > 64) { /* of more classes the key is not all */
+            uint64_t *row = new_row(b, answer);
+            memset(row, 0, b->words * sizeof *row);
+            for (size_t c = 0; c < classes; c++) {
+                if (kw_forest_in_set(b->forest, condition, b->occupied[c])) {
+                    unite_rows(row, b->buckets + c * b->words, b->words);
+                }
             }
         }
-        keys[known % RECENT_KEYS] = key;
-        rows[known++ % RECENT_KEYS] = b->answers[k];
+        b->answers[k] = *answer;
     }
 }
 
-void kw_forest_bin_column(kw_forest_binning *binder, size_t feature, const double *values) {
-    const kw_forest_column *column = &binder->forest->columns[feature];
-    bin_range range = bin_values(binder, column, values);
+static void answer_bins(kw_forest_binning *binder, const kw_forest_column *column, bin_range range) {
     if (range.low == range.high) {
         answer_bin(binder->forest, column, range.low, binder->answers);
         return;
     }
     size_t classes = number_classes(binder, range);
     fill_buckets(binder, classes);
-    if (column->categorical || binder->occupied[classes - 1] >= column->regular) {
+    if (column->categorical) {
         answer_unions(binder, column, classes);
+    } else if (binder->occupied[classes - 1] >= column->regular) {
+        answer_specials(binder, column, classes);
     } else {
         answer_prefixes(binder, column, classes);
+    }
+}
+
+void kw_forest_bin_column(kw_forest_binning *binder, size_t feature, const double *values) {
+    const kw_forest_column *column = &binder->forest->columns[feature];
+    answer_bins(binder, column, bin_values(binder, column, values));
+}
+
+void kw_forest_bin_known(kw_forest_binning *binder, size_t feature, const uint16_t *bins) {
+    const kw_forest_column *column = &binder->forest->columns[feature];
+    bin_range range = {SIZE_MAX, 0};
+    memset(binder->classes, 0, bins_in(column) * sizeof *binder->classes);
+    for (size_t j = 0; j < binder->asked_count; j++) {
+        uint16_t bin = bins[binder->asked[j]];
+        binder->bins[j] = bin;
+        binder->classes[bin] = 1;
+        range.low = bin < range.low ? bin : range.low;
+        range.high = bin > range.high ? bin : range.high;
+    }
+    answer_bins(binder, column, range);
+}
+
+void kw_forest_bins_of(uint16_t *bins, const kw_forest *forest, size_t feature, const double *values, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        bins[i] = (uint16_t)bin_of(forest, &forest->columns[feature], values[i]);
     }
 }

@@ -1,5 +1,6 @@
-/* forest_binning.h: from a feature's values to the answers of all conditions on it, and rows for those that the candidates do not answer
- * alike. Used for kernel features when a batch is opened and for pair features in each call. */
+/* forest_binning.h: from a feature's values to the answers of all conditions on it, and rows for those that the candidates of a call do not
+ * answer alike. A row has a bit for each candidate that the call asks about, and no other: most kernels do not fit a problem, and what the
+ * rest have in common decides many conditions. */
 #ifndef KW_PREDICT_FOREST_FOREST_BINNING_H
 #define KW_PREDICT_FOREST_FOREST_BINNING_H
 
@@ -15,13 +16,13 @@ typedef struct kw_forest_memo {
 
 typedef struct kw_forest_binning {
     const kw_forest *forest;
-    size_t count, words;
+    size_t count;
     uint32_t *asked; /* the candidates that count, asked_count of them in ascending order; values of the others are not read */
     size_t asked_count;
+    size_t words;       /* of a row of this call */
     uint32_t *answers;  /* one a condition of the forest */
-    uint64_t *rows;     /* room for row_base rows and one for each condition on the features that will be bound */
+    uint64_t *rows;     /* room for one for each condition on the features that are bound */
     size_t row_count;   /* rows in use */
-    size_t row_base;    /* those of the batch come first and stay */
     double *different;  /* the values of a column, each about once */
     uint32_t *lower;    /* one for each of them: thresholds below it, then its bin */
     uint32_t *numbers;  /* one a candidate that is asked about: which of them it has */
@@ -41,5 +42,8 @@ size_t kw_forest_conditions_of(const kw_forest *forest, const kw_forest_role *ro
 void kw_forest_bin_value(const kw_forest *forest, size_t feature, double value, uint32_t *answers);
 /* Answers and rows for one value a candidate; at least one is asked about. */
 void kw_forest_bin_column(kw_forest_binning *binder, size_t feature, const double *values);
+/* The same of values whose bins are known, one a candidate, which kw_forest_bins_of found. */
+void kw_forest_bin_known(kw_forest_binning *binder, size_t feature, const uint16_t *bins);
+void kw_forest_bins_of(uint16_t *bins, const kw_forest *forest, size_t feature, const double *values, size_t count);
 
 #endif

@@ -59,9 +59,22 @@ static unsigned any_bits(bits a, bits b) {
     return (some_a != 0) | (unsigned)(some_b != 0) << 1;
 }
 
+#define INLINED static inline __attribute__((always_inline))
+
 /* small = mask & (row ^ flip), large = the rest of mask; large may be mask itself. Bit 0 of the answer: small has candidates, bit 1:
  * large. */
-static unsigned split_mask(const uint64_t *mask, const uint64_t *row, uint64_t flip, uint64_t *small, uint64_t *large, size_t words) {
+INLINED unsigned split_mask(const uint64_t *mask, const uint64_t *row, uint64_t flip, uint64_t *small, uint64_t *large, size_t words) {
+    if (words <= KW_FOREST_NARROW) {
+        uint64_t some_small = 0, some_large = 0;
+        for (size_t w = 0; w < words; w++) {
+            uint64_t s = mask[w] & (row[w] ^ flip), l = mask[w] & ~(row[w] ^ flip);
+            some_small |= s;
+            some_large |= l;
+            small[w] = s;
+            large[w] = l;
+        }
+        return (some_small != 0) | (unsigned)(some_large != 0) << 1;
+    }
     bits any_small = {0}, any_large = {0}, flips = any_small + flip;
     for (size_t w = 0; w < words; w += LANES) {
         bits m = *(const bits *)(mask + w), r = *(const bits *)(row + w) ^ flips;
@@ -75,7 +88,7 @@ static unsigned split_mask(const uint64_t *mask, const uint64_t *row, uint64_t f
 }
 
 /* Candidates of mask have leaf number `number`; numbers come in ascending order, so a plane is first written by its own power of two. */
-static void number_leaf(uint64_t *planes, const uint64_t *mask, size_t number, size_t words) {
+INLINED void number_leaf(uint64_t *planes, const uint64_t *mask, size_t number, size_t words) {
     if ((number & (number - 1)) == 0) { /* a power of two, or 0 */
         if (number) {
             memcpy(planes + (size_t)__builtin_ctzll(number) * words, mask, words * sizeof *planes);
@@ -84,20 +97,20 @@ static void number_leaf(uint64_t *planes, const uint64_t *mask, size_t number, s
     }
     for (size_t rest = number; rest; rest &= rest - 1) {
         uint64_t *plane = planes + (size_t)__builtin_ctzll(rest) * words;
-        for (size_t w = 0; w < words; w += LANES) {
-            *(bits *)(plane + w) |= *(const bits *)(mask + w);
+        for (size_t w = 0; w < words; w++) {
+            plane[w] |= mask[w];
         }
     }
 }
 
 /* Walks a tree for all candidates; returns how many leaves they reach. */
-static size_t walk_planes(const kw_forest_job *job, size_t tree, uint64_t *planes, double *values) {
+INLINED size_t walk_planes(const kw_forest_job *job, size_t tree, uint64_t *planes, double *values, size_t words) {
     const kw_forest *forest = job->forest;
     const kw_forest_split *splits = forest->splits;
     const uint32_t *answers = job->answers;
     const uint64_t *rows = job->rows, *mask = job->all;
     uint64_t *slots[KW_FOREST_SLOTS];
-    size_t words = job->words, first = forest->tree_leaf[tree], reached = 0;
+    size_t first = forest->tree_leaf[tree], reached = 0;
     subtree at = {first - tree, first, forest->tree_leaf[tree + 1] - first}, pending[KW_FOREST_SLOTS];
     memcpy(slots, job->slots, sizeof slots);
     for (size_t depth = 0;;) {
@@ -228,14 +241,14 @@ static inline reals select_lanes(whole high, reals yes, reals no) {
     return (reals)((high & (whole)yes) | (~high & (whole)no));
 }
 
-/* Adds to 64 scores the values that numbers below 8 * tables name; the values are in registers, so that nothing is loaded per candidate. */
-static inline __attribute__((always_inline)) void add_tables(double *scores, const uint8_t *numbers, const double *values, int tables) {
+/* Adds to the scores of so many lanes, eight at a time, the values that numbers below 8 * tables name; the values are in registers, so that nothing is loaded per candidate. */
+INLINED void add_tables(double *scores, const uint8_t *numbers, const double *values, int tables, size_t lanes) {
     const bits shifts = {0, 8, 16, 24, 32, 40, 48, 56};
     reals table[8];
     for (int i = 0; i < tables; i++) {
         table[i] = *(const reals *)(values + 8 * i);
     }
-    for (size_t i = 0; i < GROUP; i += 8) {
+    for (size_t i = 0; i < lanes; i += 8) {
         uint64_t eight;
         memcpy(&eight, numbers + i, sizeof eight);
         bits number = ((bits){0} + eight) >> shifts; /* its low byte; a shuffle minds no higher bits than it needs */
@@ -256,27 +269,29 @@ static inline __attribute__((always_inline)) void add_tables(double *scores, con
     }
 }
 
-static void add_trees(double *scores, uint8_t numbers[][GROUP], const double *values, size_t stride, const size_t *plane_counts) {
+static void add_trees(double *scores, uint8_t numbers[][GROUP], const double *values, size_t stride, const size_t *plane_counts,
+                      size_t lanes) {
     for (size_t t = 0; t < KW_FOREST_BATCH; t++, values += stride) {
         if (plane_counts[t] <= 3) {
-            add_tables(scores, numbers[t], values, 1);
+            add_tables(scores, numbers[t], values, 1, lanes);
         } else if (plane_counts[t] == 4) {
-            add_tables(scores, numbers[t], values, 2);
+            add_tables(scores, numbers[t], values, 2, lanes);
         } else if (plane_counts[t] == 5) {
-            add_tables(scores, numbers[t], values, 4);
+            add_tables(scores, numbers[t], values, 4, lanes);
         } else if (plane_counts[t] == 6) {
-            add_tables(scores, numbers[t], values, 8);
+            add_tables(scores, numbers[t], values, 8, lanes);
         } else {
-            for (size_t i = 0; i < GROUP; i++) {
+            for (size_t i = 0; i < lanes; i++) {
                 scores[i] += values[numbers[t][i]];
             }
         }
     }
 }
 #else
-static void add_trees(double *scores, uint8_t numbers[][GROUP], const double *values, size_t stride, const size_t *plane_counts) {
+static void add_trees(double *scores, uint8_t numbers[][GROUP], const double *values, size_t stride, const size_t *plane_counts,
+                      size_t lanes) {
     (void)plane_counts;
-    for (size_t i = 0; i < GROUP; i++) {
+    for (size_t i = 0; i < lanes; i++) {
         double score_job = scores[i];
         for (size_t t = 0; t < KW_FOREST_BATCH; t++) {
             score_job += values[t * stride + numbers[t][i]];
@@ -288,14 +303,12 @@ static void add_trees(double *scores, uint8_t numbers[][GROUP], const double *va
 
 static void add_batch(kw_forest_job *job, const size_t *plane_counts) {
     for (size_t w = 0; w < job->used_words; w++) {
-        if (!job->all[w]) {
-            continue;
-        }
         _Alignas(64) uint8_t numbers[KW_FOREST_BATCH][GROUP];
         for (size_t t = 0; t < KW_FOREST_BATCH; t++) {
             spread_planes(numbers[t], job->planes + t * KW_FOREST_PLANES * job->words, plane_counts[t], job->words, w);
         }
-        add_trees(job->scores + w * GROUP, numbers, job->values, job->table_size, plane_counts);
+        size_t rest = job->candidates - w * GROUP, lanes = rest < GROUP ? rest : GROUP;
+        add_trees(job->scores + w * GROUP, numbers, job->values, job->table_size, plane_counts, lanes);
     }
 }
 
@@ -310,9 +323,9 @@ static void add_large(kw_forest_job *job, size_t plane_count, const uint64_t *pl
     }
 }
 
-static void score_job(kw_forest_job *job) {
+INLINED void score_words(kw_forest_job *job, size_t words) {
     const kw_forest *forest = job->forest;
-    size_t plane_words = KW_FOREST_PLANES * job->words;
+    size_t plane_words = KW_FOREST_PLANES * words;
     memset(job->scores, 0, job->used_words * GROUP * sizeof *job->scores);
     for (size_t tree = 0; tree < forest->trees; tree += KW_FOREST_BATCH) {
         size_t plane_counts[KW_FOREST_BATCH] = {0}, most = 0;
@@ -320,7 +333,7 @@ static void score_job(kw_forest_job *job) {
             double *values = job->values + t * job->table_size;
             values[0] = 0; /* beyond the last tree: a sum that began with +0 is never -0, so +0 leaves it as it is */
             if (tree + t < forest->trees) {
-                plane_counts[t] = plane_count(walk_planes(job, tree + t, job->planes + t * plane_words, values));
+                plane_counts[t] = plane_count(walk_planes(job, tree + t, job->planes + t * plane_words, values, words));
             }
             most = plane_counts[t] > most ? plane_counts[t] : most;
         }
@@ -334,4 +347,23 @@ static void score_job(kw_forest_job *job) {
     }
 }
 
-const kw_forest_kernel KW_FOREST_NAME = {KW_FOREST_INSTRUCTIONS, score_job};
+static void score_job(kw_forest_job *job) {
+    switch (job->words) {
+    case 1:
+        score_words(job, 1);
+        break;
+    case 2:
+        score_words(job, 2);
+        break;
+    case 3:
+        score_words(job, 3);
+        break;
+    case 4:
+        score_words(job, 4);
+        break;
+    default:
+        score_words(job, job->words);
+    }
+}
+
+const kw_forest_kernel KW_FOREST_NAME = {KW_FOREST_INSTRUCTIONS, LANES, score_job};

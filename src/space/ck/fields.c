@@ -343,19 +343,21 @@ void kw_field_add_further(kw_line *line, const kw_family *family, const kw_field
 
 /* --- what a family's rules leave of problems ------------------------------------------------------------------------------------ */
 
-static bool has_fits_rule(const kw_family *family, const char *name) {
-    for (int i = 0; i < KW_RULE_TABLES && family->rules[KW_FITS][i]; i++) {
-        for (const kw_rule *rule = family->rules[KW_FITS][i]; rule->name; rule++) {
-            if (!strcmp(rule->name, name)) {
-                return true;
+/* Of those that ask about problems. */
+static bool has_rule(const kw_family *family, const char *name) {
+    bool has = false;
+    for (kw_rule_kind kind = KW_TAKES; kind <= KW_FITS; kind++) {
+        for (int i = 0; i < KW_RULE_TABLES && family->rules[kind][i]; i++) {
+            for (const kw_rule *rule = family->rules[kind][i]; rule->name; rule++) {
+                has |= !strcmp(rule->name, name);
             }
         }
     }
-    return false;
+    return has;
 }
 
 uint32_t kw_family_ndims(const kw_family *family) {
-    return has_fits_rule(family, "two_axes") ? 1u << 2 : UINT32_MAX;
+    return has_rule(family, "two_axes") ? 1u << 2 : UINT32_MAX;
 }
 
 uint32_t kw_family_layouts(const kw_family *family) {
@@ -363,5 +365,5 @@ uint32_t kw_family_layouts(const kw_family *family) {
     if (family->ops & 1u << KW_GEMM) {
         return ~images;
     }
-    return family->turns || has_fits_rule(family, "channels_last") ? 1u << KW_CHANNELS_LAST : images;
+    return family->turns || has_rule(family, "channels_last") ? 1u << KW_CHANNELS_LAST : images;
 }

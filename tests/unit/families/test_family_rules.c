@@ -91,9 +91,9 @@ static bool example_is_right(const rule_examples *of, const rule_example *exampl
     example_config(&config, of, example);
     kw_target target = example_target(config.family, example->arch);
     example_problem(&problem, example->problem);
-    const kw_target *targets[KW_RULE_KINDS] = {NULL, &target, &target};
-    const kw_problem *problems[KW_RULE_KINDS] = {NULL, NULL, &problem};
-    const bool asked[KW_RULE_KINDS] = {true, example->arch, example->problem};
+    const kw_target *targets[KW_RULE_KINDS] = {NULL, &target, &target, &target};
+    const kw_problem *problems[KW_RULE_KINDS] = {NULL, NULL, &problem, &problem};
+    const bool asked[KW_RULE_KINDS] = {true, example->arch, example->problem, example->problem};
     for (kw_rule_kind kind = 0; !rule && kind < KW_RULE_KINDS; kind++) {
         if (asked[kind]) {
             rule = kw_rule_broken(kind, &config, targets[kind], problems[kind]);

@@ -143,10 +143,14 @@ static bool line_holds_the_reach(const kw_rule_case *c) {
     return best_cut(&l, c->problem, &best);
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule takes_rules[] = {
     KW_LINE_LAYOUT_RULE,
     KW_DEPTHWISE_RULES,
     KW_CHANNEL_STEPS_RULES,
+    {0},
+};
+
+static const kw_rule fits_rules[] = {
     KW_LINE_FILTER_RULE(filter_has_taps),
     KW_LINE_STRIDE_RULE(strides_are_those),
     {"result_rows", "the result must have as many rows as a tile, and rows as long as a vector", rows_fill_a_tile},
@@ -213,7 +217,10 @@ const kw_family kw_family_conv_depthwise_lines = {
     .quantized = true,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules, kw_cpu_conv_rules}},
+    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_TAKES] = {takes_rules, kw_cpu_conv_rules},
+              [KW_FITS] = {fits_rules}},
     .launch = conv_depthwise_lines_launch,
     .emit = conv_depthwise_lines_emit,
     .kernel = "cpu/lines/lines.c",

@@ -105,15 +105,16 @@ static bool rows_fill_a_vector(const kw_rule_case *c) {
            (double)c->problem->conv.in[2] * (double)c->problem->conv.g >= kw_config_isa(c->config)->lanes;
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule takes_rules[] = {
     KW_LINE_LAYOUT_RULE,
     KW_DEPTHWISE_RULES,
-    KW_LINE_FILTER_RULE(filter_has_taps),
-    {"whole_columns", "the filter's columns must be a multiple of the config's", columns_divide},
-    KW_LINE_STRIDE_RULE(strides_are_those),
-    {"result_rows", "rows of x and y must be as long as a vector", rows_fill_a_vector},
-    KW_LINE_REACH_RULE(line_holds_the_reach),
     {0},
+};
+
+static const kw_rule fits_rules[] = {
+    KW_LINE_FILTER_RULE(filter_has_taps),     {"whole_columns", "the filter's columns must be a multiple of the config's", columns_divide},
+    KW_LINE_STRIDE_RULE(strides_are_those),   {"result_rows", "rows of x and y must be as long as a vector", rows_fill_a_vector},
+    KW_LINE_REACH_RULE(line_holds_the_reach), {0},
 };
 
 static void conv_depthwise_lines_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target,
@@ -215,7 +216,10 @@ const kw_family kw_family_conv_depthwise_lines_weight = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules, kw_cpu_conv_rules}},
+    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_TAKES] = {takes_rules, kw_cpu_conv_rules},
+              [KW_FITS] = {fits_rules}},
     .launch = conv_depthwise_lines_weight_launch,
     .emit = conv_depthwise_lines_weight_emit,
     .kernel = "cpu/lines/lines_weight.c",

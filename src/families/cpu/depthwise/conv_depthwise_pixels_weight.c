@@ -72,13 +72,17 @@ static bool rows_are_short(const kw_rule_case *c) {
     return row_bytes(c->problem) <= ROW_BYTES;
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule takes_rules[] = {
     {"channels_last", "the layout must be channels-last; for channels first take conv.depthwise_planes", kw_has_channels_last},
     KW_DEPTHWISE_RULES,
-    {"whole_columns", "the filter must have taps_w columns, and taps_h rows at least", filter_has_columns},
     {"undilated", "dilation must be 1", taps_are_neighbours},
-    {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"short_rows", "rows of x and of y must be no longer than 64 KB", rows_are_short},
+    {0},
+};
+
+static const kw_rule fits_rules[] = {
+    {"whole_columns", "the filter must have taps_w columns, and taps_h rows at least", filter_has_columns},
+    {"stride", "rows and columns must have the config's stride", strides_are_those},
     {0},
 };
 
@@ -161,7 +165,10 @@ const kw_family kw_family_conv_depthwise_pixels_weight = {
     .narrow_pairs = true,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules, kw_cpu_conv_rules}},
+    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_TAKES] = {takes_rules, kw_cpu_conv_rules},
+              [KW_FITS] = {fits_rules}},
     .launch = conv_depthwise_pixels_weight_launch,
     .emit = conv_depthwise_pixels_weight_emit,
     .kernel = "cpu/pixels/pixels_weight.c",

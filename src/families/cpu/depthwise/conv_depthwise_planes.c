@@ -107,8 +107,12 @@ static bool rows_are_bounded(const kw_rule_case *c) {
     return columns <= 1 << 20 && (p.planes == 1 || columns <= p.results / p.planes);
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule takes_rules[] = {
     KW_AS_THEY_LIE_RULES,
+    {0},
+};
+
+static const kw_rule fits_rules[] = {
     {"whole_filter", "the filter must be taps_h x taps_w, without dilation", taps_are_the_filter},
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"row_width", "rows have at most 2^20 pixels; where planes share a vector, a row must fit its share", rows_are_bounded},
@@ -229,7 +233,10 @@ const kw_family kw_family_conv_depthwise_planes = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules, kw_cpu_conv_rules}},
+    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_TAKES] = {takes_rules, kw_cpu_conv_rules},
+              [KW_FITS] = {fits_rules}},
     .launch = conv_depthwise_planes_launch,
     .emit = conv_depthwise_planes_emit,
     .kernel = "cpu/planes/planes.c",

@@ -125,9 +125,13 @@ static bool planes_are_whole(const kw_rule_case *c) {
     return kw_problem_pixels_are_even(c->problem, KW_X) && kw_problem_pixels_are_even(c->problem, KW_Y);
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule takes_rules[] = {
     KW_AS_THEY_LIE_RULES,
     {"whole_planes", "a channel's pixels lie together; for images cut out of larger ones take conv.depthwise_planes", planes_are_whole},
+    {0},
+};
+
+static const kw_rule fits_rules[] = {
     {"whole_filter", "the filter must be taps x taps, without dilation", taps_are_the_filter},
     {"stride", "rows and columns must have the config's stride", strides_are_those},
     {"image_size", "the image must be image x image, with half of the filter as padding", sizes_are_those},
@@ -262,7 +266,10 @@ const kw_family kw_family_conv_depthwise_rows = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
     .axes = axes,
     .axis_count = AXIS_COUNT,
-    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {fits_rules, kw_cpu_conv_rules}},
+    .rules = {[KW_VALID] = {valid_rules, kw_isa_valid_rules},
+              [KW_RUNS] = {kw_isa_runs_rules},
+              [KW_TAKES] = {takes_rules, kw_cpu_conv_rules},
+              [KW_FITS] = {fits_rules}},
     .launch = conv_depthwise_rows_launch,
     .emit = conv_depthwise_rows_emit,
     .kernel = "cpu/rows/rows.c",

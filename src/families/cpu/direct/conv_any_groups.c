@@ -38,7 +38,7 @@ static bool channels_are_few(const kw_rule_case *c) {
     return (c->problem->op == KW_CONV_FWD ? d->c : d->k) / d->g <= KW_OWN_CHANNELS;
 }
 
-static const kw_rule fits_rules[] = {
+static const kw_rule takes_rules[] = {
     {"channels_last", "the layout must be channels-last", has_channels_last},
     {"several_groups", "g must be above 1", has_several_groups},
     {"group_source", "a group must have at most 96 source channels; above, conv.direct is as fast", channels_are_few},
@@ -78,7 +78,7 @@ const kw_family kw_family_conv_any_groups = {
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_cpu_conv_rules, fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, takes_rules}},
     .decode = conv_any_groups_decode,
     .launch = conv_any_groups_launch,
     .emit = conv_any_groups_emit,
@@ -124,10 +124,14 @@ static const kw_rule weight_valid_rules[] = {
     {0},
 };
 
-static const kw_rule weight_fits_rules[] = {
+static const kw_rule weight_takes_rules[] = {
     {"channels_last", "the layout must be channels-last", has_channels_last},
     {"several_groups", "g must be above 1", has_several_groups},
     {"group_source", "a group must have at most 96 input channels; above, conv.direct_bwd_weight is as fast", weight_channels_are_few},
+    {0},
+};
+
+static const kw_rule weight_fits_rules[] = {
     {"merged_row", "merge=1 needs dilation 1 in the last axis", weight_row_is_dense},
     {0},
 };
@@ -155,7 +159,8 @@ const kw_family kw_family_conv_any_groups_weight = {
     .axis_count = WEIGHT_AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, weight_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_cpu_conv_rules, weight_fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, weight_takes_rules},
+              [KW_FITS] = {weight_fits_rules}},
     .launch = conv_any_groups_weight_launch,
     .emit = conv_any_groups_weight_emit,
     .kernel = "cpu/bwd_weight/bwd_weight.c",

@@ -104,7 +104,7 @@ const kw_family kw_family_conv_direct_1st = {
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_cpu_conv_rules, kw_run_fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, kw_run_takes_rules}},
     .decode = conv_direct_1st_decode,
     .launch = conv_direct_1st_launch,
     .emit = conv_direct_1st_emit,

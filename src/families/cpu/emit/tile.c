@@ -62,7 +62,7 @@ static bool run_is_dense(const kw_rule_case *c) {
     return c->problem->conv.dilation[2] == 1 || c->problem->conv.filter[2] == 1;
 }
 
-const kw_rule kw_run_fits_rules[] = {
+const kw_rule kw_run_takes_rules[] = {
     {"few_channels", "c/g must be at most 16; above, conv.direct is as fast", run_is_short},
     {"dense_width", "dilation must be 1 along the width", run_is_dense},
     {0},

@@ -21,9 +21,9 @@ typedef struct kw_tile {
 
 /* KW_VALID, for families whose decode() fills a struct that begins with a kw_tile: its registers and address registers. */
 extern const kw_rule kw_tile_valid_rules[];
-/* KW_FITS, for families that take the columns of a filter row and the channels as one run: they lie side by side, and are so few that a
+/* KW_TAKES, for families that take the columns of a filter row and the channels as one run: they lie side by side, and are so few that a
  * run is better than its parts. */
-extern const kw_rule kw_run_fits_rules[];
+extern const kw_rule kw_run_takes_rules[];
 /* Appends the #defines that kernels/cpu/lib/register_tile.h is made of. */
 void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config);
 /* Pixels that edge=skip leaves out together, of a tile of so many output channels: a test for each would take as long as its products. */

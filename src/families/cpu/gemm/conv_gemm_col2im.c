@@ -122,7 +122,7 @@ const kw_family kw_family_conv_gemm_col2im = {
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_cpu_conv_rules, kw_run_fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, kw_run_takes_rules}},
     .decode = conv_gemm_col2im_decode,
     .launch = conv_gemm_col2im_launch,
     .emit = conv_gemm_col2im_emit,

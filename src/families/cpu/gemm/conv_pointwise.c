@@ -63,6 +63,13 @@ static bool planes_have_few_steps(const kw_rule_case *c) {
     return !has_planes(c->config, c->problem) || (likes <= 1 && !rows);
 }
 
+static const kw_rule takes_rules[] = {
+    {"filter_1", "the filter must be 1 on all axes", filter_is_one},
+    {"no_padding", "padding must be 0 on both sides", nothing_is_padded},
+    {"bwd_data_whole", "backward data needs stride 1 and an output as large as the input", bwd_data_is_whole},
+    {0},
+};
+
 static const kw_rule fits_rules[] = {
     {"plane_steps", "of channels-first tensors a step has values of channels or one, and one the result's shape; others turn them",
      planes_have_few_steps},
@@ -70,9 +77,6 @@ static const kw_rule fits_rules[] = {
      "of a result with pitches all pixels are one distance apart, of channels first those of each channel of an image lie together; for "
      "images cut out of larger ones take conv.direct",
      pitches_are_read},
-    {"filter_1", "the filter must be 1 on all axes", filter_is_one},
-    {"no_padding", "padding must be 0 on both sides", nothing_is_padded},
-    {"bwd_data_whole", "backward data needs stride 1 and an output as large as the input", bwd_data_is_whole},
     {0},
 };
 
@@ -133,7 +137,8 @@ const kw_family kw_family_conv_pointwise = {
     .axis_count = KW_GEMM_AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_cpu_conv_rules, fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, takes_rules},
+              [KW_FITS] = {fits_rules}},
     .decode = kw_gemm_decode,
     .launch = conv_pointwise_launch,
     .emit = conv_pointwise_emit,

@@ -221,7 +221,7 @@ const kw_family kw_family_gemm_tiled = {
     .dtypes = 1u << KW_FP32 | 1u << KW_BF16 | 1u << KW_FP16 | 1u << KW_INT8 | 1u << KW_FP8 | 1u << KW_BF8,
     .axes = axes,
     .axis_count = KW_GEMM_AXIS_COUNT,
-    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_FITS] = {kw_cpu_gemm_rules}},
+    .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_TAKES] = {kw_cpu_gemm_rules}},
     .decode = kw_gemm_decode,
     .launch = gemm_tiled_launch,
     .emit = gemm_tiled_emit,

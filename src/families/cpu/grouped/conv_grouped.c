@@ -109,7 +109,7 @@ static const kw_rule merged_valid[] = {
     {0},
 };
 
-static const kw_rule depthwise_fits[] = {
+static const kw_rule depthwise_takes[] = {
     {"one_channel_groups", "g, c and k must be the same", has_one_channel_groups},
     {0},
 };
@@ -157,10 +157,14 @@ static bool both_sides_fill_a_vector(const kw_rule_case *c) {
     return (backward ? d->c : d->k) >= kw_config_isa(c->config)->lanes && (backward ? d->k : d->c) >= loaded;
 }
 
-static const kw_rule any_merged_data_fits[] = {
+static const kw_rule any_merged_takes[] = {
     {"wide_groups", "g must be above 1, and so must c/g or k/g", has_wide_groups},
     {"group_width", "a group must have at most 1024 channels; above, conv.direct and conv.direct_bwd_weight fill their vectors as well",
      groups_are_narrow},
+    {0},
+};
+
+static const kw_rule any_merged_data_fits[] = {
     {"group_reach", "the groups of a vector must have no more channels of the other side than reach vectors", groups_are_within_reach},
     {"whole_vector", "x and y must have as many channels as are loaded at once", both_sides_fill_a_vector},
     {0},
@@ -188,9 +192,6 @@ static const kw_rule any_merged_valid[] = {
 };
 
 static const kw_rule any_merged_fits[] = {
-    {"wide_groups", "g must be above 1, and so must c/g or k/g", has_wide_groups},
-    {"group_width", "a group must have at most 1024 channels; above, conv.direct and conv.direct_bwd_weight fill their vectors as well",
-     groups_are_narrow},
     {"wider_side", "lanes=c needs c/g of at least k/g, and lanes=k the other way round", lanes_are_of_the_wider},
     {"group_reach", "the groups of a vector must have no more channels of the other side than reach vectors", groups_are_within_reach},
     {0},
@@ -247,7 +248,8 @@ const kw_family kw_family_conv_depthwise = {
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {depthwise_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
+              [KW_TAKES] = {depthwise_takes, kw_cpu_conv_rules, kw_grouped_takes_rules},
+              [KW_FITS] = {kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
     .dtypes = FLOATS | 1 << KW_INT8,
     .quantized = true,
@@ -264,7 +266,8 @@ const kw_family kw_family_conv_depthwise_weight = {
     .ops = 1 << KW_CONV_BWD_WEIGHT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {depthwise_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
+              [KW_TAKES] = {depthwise_takes, kw_cpu_conv_rules, kw_grouped_takes_rules},
+              [KW_FITS] = {kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     .dtypes = FLOATS | 1 << KW_INT8,
     FIXED_WIDTH,
@@ -277,7 +280,8 @@ const kw_family kw_family_conv_merged = {
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
     .rules = {[KW_VALID] = {merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, kw_grouped_takes_rules},
+              [KW_FITS] = {merged_fits, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
     .dtypes = FLOATS | 1 << KW_INT8,
     .quantized = true,
@@ -294,7 +298,8 @@ const kw_family kw_family_conv_merged_weight = {
     .ops = 1 << KW_CONV_BWD_WEIGHT,
     .rules = {[KW_VALID] = {merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {merged_fits, kw_cpu_conv_rules, kw_grouped_fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, kw_grouped_takes_rules},
+              [KW_FITS] = {merged_fits, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     .dtypes = FLOATS,
     FIXED_WIDTH,
@@ -307,7 +312,8 @@ const kw_family kw_family_conv_any_merged = {
     .ops = 1 << KW_CONV_FWD | 1 << KW_CONV_BWD_DATA,
     .rules = {[KW_VALID] = {any_merged_valid, kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_cpu_conv_rules, any_merged_data_fits, kw_grouped_fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, any_merged_takes, kw_grouped_takes_rules},
+              [KW_FITS] = {any_merged_data_fits, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped.c",
     .dtypes = FLOATS | 1 << KW_INT8,
     .quantized = true,
@@ -322,7 +328,8 @@ const kw_family kw_family_conv_any_merged_weight = {
     .ops = 1 << KW_CONV_BWD_WEIGHT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_grouped_valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_FITS] = {kw_cpu_conv_rules, any_merged_fits, kw_grouped_fits_rules}},
+              [KW_TAKES] = {kw_cpu_conv_rules, any_merged_takes, kw_grouped_takes_rules},
+              [KW_FITS] = {any_merged_fits, kw_grouped_fits_rules}},
     .kernel = "cpu/grouped/grouped_weight.c",
     .dtypes = FLOATS,
     ANY_WIDTH,

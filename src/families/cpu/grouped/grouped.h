@@ -37,7 +37,7 @@ static inline bool kw_grouped_gradient(const kw_config *config) {
 }
 
 /* For families whose decode() fills a kw_grouped. */
-extern const kw_rule kw_grouped_valid_rules[], kw_grouped_fits_rules[];
+extern const kw_rule kw_grouped_valid_rules[], kw_grouped_takes_rules[], kw_grouped_fits_rules[];
 
 /* Words of a tile in the indirection buffer: those of all its windows. */
 int64_t kw_grouped_tile_words(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem);

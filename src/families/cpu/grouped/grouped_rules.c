@@ -197,9 +197,13 @@ static bool pitches_are_nested(const kw_rule_case *c) {
     return good;
 }
 
-const kw_rule kw_grouped_fits_rules[] = {
+const kw_rule kw_grouped_takes_rules[] = {
     {"nested", "of channels-last tensors with pitches columns lie within their row, rows within their plane, planes within their image",
      pitches_are_nested},
+    {0},
+};
+
+const kw_rule kw_grouped_fits_rules[] = {
     {"exact_sums", "sums of int8 have at most 1024 products here, of uint8 or with a zero point 514, with two 258; take another family",
      sums_are_exact},
     {"zero_w_windows", "with zero points of w a filter must be whole windows of the taps that are handled at once", windows_are_whole},

@@ -234,9 +234,13 @@ static const kw_rule depthwise_runs_rules[] = {
 /* --- which problems a config serves --- */
 
 static bool one_channel_groups(const kw_rule_case *c) {
-    const depthwise_block *b = c->decoded;
     const kw_conv_dims *d = &c->problem->conv;
-    return c->problem->ndim == b->ndim && d->c == d->g && d->k == d->g;
+    return d->c == d->g && d->k == d->g;
+}
+
+static bool depthwise_ndim(const kw_rule_case *c) {
+    const depthwise_block *b = c->decoded;
+    return c->problem->ndim == b->ndim;
 }
 
 static bool depthwise_order(const kw_rule_case *c) {
@@ -280,8 +284,13 @@ static bool depthwise_image_counted(const kw_rule_case *c) {
     return good && image <= INT32_MAX / 2 && all / kw_max(1, b->tile[0] * b->tile[1]) <= INT32_MAX / 4;
 }
 
+static const kw_rule depthwise_takes_rules[] = {
+    {"one_channel_groups", "the problem must have one channel a group, in and out", one_channel_groups},
+    {0},
+};
+
 static const kw_rule depthwise_fits_rules[] = {
-    {"one_channel_groups", "the problem must have ndim spatial axes and one channel a group, in and out", one_channel_groups},
+    {"ndim", "the problem has another number of spatial axes than ndim", depthwise_ndim},
     {"order", "order=first is for channels-first layouts, order=last for channels-last ones", depthwise_order},
     {"geometry",
      "filter, stride, pad and dilation are for just these on each axis; along the depth filter_d, stride_d and pad_d, undilated",
@@ -355,8 +364,10 @@ const kw_family kw_family_conv_depthwise_block = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = depthwise_axes,
     .axis_count = sizeof depthwise_axes / sizeof *depthwise_axes,
-    .rules =
-        {[KW_VALID] = {depthwise_valid_rules}, [KW_RUNS] = {depthwise_runs_rules}, [KW_FITS] = {kw_turned_rules, depthwise_fits_rules}},
+    .rules = {[KW_VALID] = {depthwise_valid_rules},
+              [KW_RUNS] = {depthwise_runs_rules},
+              [KW_TAKES] = {depthwise_takes_rules},
+              [KW_FITS] = {kw_turned_rules, depthwise_fits_rules}},
     .decode = decode_depthwise_config,
     .launch = launch_depthwise,
     .emit = kw_gpu_emit_nothing,

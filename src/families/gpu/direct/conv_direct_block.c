@@ -59,8 +59,12 @@ static bool direct_image_counted(const kw_rule_case *c) {
     return kw_mul(pixels, channels, &good) <= most && kw_max(d->pad[1], d->pad[2]) <= most / 4 && blocks <= INT32_MAX && good;
 }
 
-static const kw_rule direct_block_fits_rules[] = {
+static const kw_rule direct_block_takes_rules[] = {
     {"two_axes", "the problem must have 2 spatial axes", direct_axes},
+    {0},
+};
+
+static const kw_rule direct_block_fits_rules[] = {
     {"filter", "only 3x3 filters are served, with the axis stride on both direct_block_axes, undilated", direct_filter},
     {"dense_channels", "impl=dense is for one group of at most waves_c x slices x channels source channels", dense_channels},
     {"group_channels", "impl=grouped is for groups of as many channels as the axis says, in and out", group_channels},
@@ -169,6 +173,7 @@ const kw_family kw_family_conv_direct_block = {
     .added = "pack=stage peers=1",
     .rules = {[KW_VALID] = {kw_direct_block_valid_rules},
               [KW_RUNS] = {kw_direct_block_runs_rules},
+              [KW_TAKES] = {direct_block_takes_rules},
               [KW_FITS] = {kw_turned_rules, direct_block_fits_rules}},
     .decode = kw_direct_block_decode,
     .launch = launch_direct_block,

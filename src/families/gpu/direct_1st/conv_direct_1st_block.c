@@ -252,10 +252,14 @@ static bool direct_1st_image_counted(const kw_rule_case *c) {
            good;
 }
 
-static const kw_rule direct_1st_fits_rules[] = {
+static const kw_rule direct_1st_takes_rules[] = {
     {"two_axes", "the problem must have 2 spatial axes", direct_1st_two_axes},
     {"one_group", "only one group is served", one_group},
     {"depth_listed", "filters of at most 1024 taps and channels together are served", depth_listed},
+    {0},
+};
+
+static const kw_rule direct_1st_fits_rules[] = {
     {"patch", "what a tile reads of the source must fit the axis patch; a smaller tile, or a larger patch", patch_fits},
     {"vectors_divide",
      "vec_in must divide the elements of a row of x, columns times channels, and vec the channels of y; of conv_fwd with channels first "
@@ -352,8 +356,10 @@ const kw_family kw_family_conv_direct_1st_block = {
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = direct_1st_axes,
     .axis_count = sizeof direct_1st_axes / sizeof *direct_1st_axes,
-    .rules =
-        {[KW_VALID] = {direct_1st_valid_rules}, [KW_RUNS] = {direct_1st_runs_rules}, [KW_FITS] = {kw_turned_rules, direct_1st_fits_rules}},
+    .rules = {[KW_VALID] = {direct_1st_valid_rules},
+              [KW_RUNS] = {direct_1st_runs_rules},
+              [KW_TAKES] = {direct_1st_takes_rules},
+              [KW_FITS] = {kw_turned_rules, direct_1st_fits_rules}},
     .decode = decode_direct_1st_config,
     .launch = launch_direct_1st_block,
     .emit = kw_gpu_emit_nothing,

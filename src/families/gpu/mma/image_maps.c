@@ -107,12 +107,29 @@ static int64_t spot_positions(const kw_problem *problem, int axis, int64_t each)
     return each == 1 ? problem->conv.filter[axis] : image_walk(problem, axis, each).reach + 1;
 }
 
-static kw_mma_grid spot_grid(const kw_mma *mma, const kw_problem *problem, const int64_t spot[3]) {
-    const kw_conv_dims *d = &problem->conv;
-    int64_t rows = d->n, cols = d->c * volume(spot), positions = 1;
+/* Pixels of a spot along an axis; positions that it meets, and spots that the axis takes. */
+typedef struct spot_side {
+    int64_t pixels, positions, spots;
+} spot_side;
+
+/* The sides that a spot may have along an axis, the stride first; how many. */
+static int spot_sides(spot_side sides[STEP_MAX], const kw_mma *mma, const kw_problem *problem, int axis) {
+    int64_t stride = problem->conv.stride[axis], extent = problem->conv.in[axis];
+    int count = 0;
+    for (int64_t pixels = stride; pixels <= STEP_MAX * stride; pixels += stride) {
+        bool walked = axis >= 3 - mma->ndim && pixels < extent + stride && axis_is_walked(mma, problem, axis, pixels);
+        if (pixels == stride || walked) {
+            sides[count++] = (spot_side){pixels, spot_positions(problem, axis, pixels), kw_ceil_div(extent, pixels)};
+        }
+    }
+    return count;
+}
+
+static kw_mma_grid spot_grid(const kw_mma *mma, const kw_conv_dims *d, const spot_side *const side[3], int64_t pixels) {
+    int64_t rows = d->n, cols = d->c * pixels, positions = 1;
     for (int axis = 0; axis < 3; axis++) {
-        rows *= kw_ceil_div(d->in[axis], spot[axis]);
-        positions *= spot_positions(problem, axis, spot[axis]);
+        rows *= side[axis]->spots;
+        positions *= side[axis]->positions;
     }
     return (kw_mma_grid){.batches = 1,
                          .tile_rows = kw_ceil_div(rows, mma->tile[0]),
@@ -126,28 +143,28 @@ static kw_mma_grid spot_grid(const kw_mma *mma, const kw_problem *problem, const
 static kw_mma_grid best_spot(const kw_mma *mma, const kw_problem *problem, int64_t spot[3]) {
     enum { TILE_END = 4, PIXELS_END = 6 };
     int64_t resident = mma->arch ? kw_max(1, mma->arch->typical.units) * kw_mma_blocks_held(mma) : 1;
-    const int64_t *stride = problem->conv.stride;
-    kw_mma_grid best = spot_grid(mma, problem, stride);
+    const kw_conv_dims *d = &problem->conv;
+    spot_side sides[3][STEP_MAX];
+    int count[3];
+    for (int axis = 0; axis < 3; axis++) {
+        count[axis] = spot_sides(sides[axis], mma, problem, axis);
+    }
+    kw_mma_grid best = {0};
     double least = INFINITY;
-    for (int64_t i = 0; i < STEP_MAX * STEP_MAX * STEP_MAX; i++) {
-        const int64_t tried[3] = {stride[0] * (i / (STEP_MAX * STEP_MAX) + 1), stride[1] * (i / STEP_MAX % STEP_MAX + 1),
-                                  stride[2] * (i % STEP_MAX + 1)};
-        bool good = true, fills = true;
-        for (int axis = 0; axis < 3; axis++) {
-            bool more = tried[axis] > stride[axis];
-            good &= !more || (axis >= 3 - mma->ndim && axis_is_walked(mma, problem, axis, tried[axis]));
-            fills &= !more || tried[axis] < problem->conv.in[axis] + stride[axis];
-        }
-        if (!good || !fills || (volume(tried) > volume(stride) && problem->conv.c * volume(tried) > mma->tile[1])) {
+    for (int i = 0; i < count[0] * count[1] * count[2]; i++) {
+        const spot_side *const side[3] = {&sides[0][i / (count[1] * count[2])], &sides[1][i / count[2] % count[1]],
+                                          &sides[2][i % count[2]]};
+        int64_t pixels = side[0]->pixels * side[1]->pixels * side[2]->pixels;
+        if (i && d->c * pixels > mma->tile[1]) {
             continue;
         }
-        kw_mma_grid grid = spot_grid(mma, problem, tried);
+        kw_mma_grid grid = spot_grid(mma, d, side, pixels);
         double rounds = fmax(1, (double)grid.tile_rows * (double)grid.tile_cols / (double)resident);
-        double steps = rounds * (double)(grid.steps + TILE_END + (volume(tried) > 1 ? PIXELS_END : 0));
-        if (steps < least) {
+        double steps = rounds * (double)(grid.steps + TILE_END + (pixels > 1 ? PIXELS_END : 0));
+        if (!i || steps < least) {
             least = steps;
             best = grid;
-            spot[0] = tried[0], spot[1] = tried[1], spot[2] = tried[2];
+            spot[0] = side[0]->pixels, spot[1] = side[1]->pixels, spot[2] = side[2]->pixels;
         }
     }
     return best;

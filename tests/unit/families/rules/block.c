@@ -37,6 +37,7 @@ static const rule_example depthwise_examples[] = {
     {"turned_extras", "conv_bwd_weight bf16", "batch=4", "gfx942",
      "conv_bwd_weight bf16 ngchw n2 g8 c8 k8 i8x8 f3x3 p1x1 filter=crsk epilogue=add+add+add"},
     {"one_channel_groups", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 ngchw n2 g4 c8 k8 i8x8 f3x3 p1x1"},
+    {"ndim", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 ngcw n2 g8 c8 k8 i8 f3 p1"},
     {"order", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 nhwgc n2 g8 c8 k8 i8x8 f3x3 p1x1"},
     {"geometry", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 ngchw n2 g8 c8 k8 i8x8 f5x5 p1x1"},
     {"vectors_divide", "conv_fwd fp16", "", "gfx942", "conv_fwd fp16 ngchw n2 g8 c8 k8 i9x9 f3x3 p1x1"},
