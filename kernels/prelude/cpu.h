@@ -15,6 +15,14 @@
 #define KW_EXPORT __attribute__((visibility("default")))
 #define KW_INLINE static inline __attribute__((always_inline, unused))
 
+/* Of a function: registers are given out by regions, where elsewhere one for the whole function does as well in less of a compile
+ * (jit/toolchain/cc.c). */
+#if defined __GNUC__ && !defined __clang__
+#define KW_BY_REGIONS __attribute__((optimize("ira-region=mixed")))
+#else
+#define KW_BY_REGIONS
+#endif
+
 #define KW_DP (KW_MATH == 1 && KW_STORAGE == 1)    /* pairs of bf16 */
 #define KW_QUADS (KW_MATH == 1 && KW_STORAGE == 3) /* unsigned times signed bytes */
 #define KW_RAISED (KW_QUADS && !KW_X_UNSIGNED)     /* of the tensor that is spread, 128 + each value is multiplied */

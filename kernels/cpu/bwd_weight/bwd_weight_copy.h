@@ -31,6 +31,8 @@ static void lie_apart(side *s, const kw_i64 step[5]) {
 #endif
 
 #if KW_COPY
+#define KW_MERGES_COPY (KW_MERGE && !KW_OWN)
+
 /* Apart, because it is rare and long. */
 static __attribute__((noinline)) kw_vf load_end(const char *p, kw_i64 count) { return kw_load_tail(p, count); }
 
@@ -100,6 +102,7 @@ static void copy_row(const side *to, char *pixel, const char *row, const copy *c
     }
 }
 
+#if KW_MERGES_COPY
 /* Lanes at a position of a row of so many elements; zero outside. Apart, because it is rare: element by element each row's ends took as long as
  * the rest of a row of 300. */
 static __attribute__((noinline, unused)) kw_vf load_run(const char *row, kw_i64 position, kw_i64 length) {
@@ -168,26 +171,32 @@ static __attribute__((unused)) void copy_run(const side *to, char *row, const ch
         kw_put(row + i * 4, v);
     }
 }
+#endif
 
 static void copy_box(side *to, char *at, const copy *c, int merged) {
     const side *t = &c->tensor;
-    set_steps(to, (KW_MERGE && merged ? c->channels : c->width) * 4);
+    set_steps(to, (KW_MERGES_COPY && merged ? c->channels : c->width) * 4);
     to->at = at;
-    to->block = KW_MERGE && merged ? c->width * 4 : to->count[KW_BOX_N] * to->step[KW_BOX_N] + KW_VECTOR;
+    to->block = KW_MERGES_COPY && merged ? c->width * 4 : to->count[KW_BOX_N] * to->step[KW_BOX_N] + KW_VECTOR;
     for (kw_i64 n = 0; n < to->count[KW_BOX_N]; n++) {
         for (kw_i64 d = 0; d < to->count[KW_BOX_D]; d++) {
             for (kw_i64 h = 0; h < to->count[KW_BOX_H]; h++) {
                 char *row = at + n * to->step[KW_BOX_N] + d * to->step[KW_BOX_D] + h * to->step[KW_BOX_H];
                 const char *from = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
                                    (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H];
-                kw_i64 position = to->low[KW_BOX_H] + h;
-                if (KW_PADDED_ROWS && merged && (position < 0 || position >= t->count[KW_BOX_H]))
+                kw_i64 position __attribute__((unused)) = to->low[KW_BOX_H] + h;
+#if KW_MERGES_COPY
+                if (KW_PADDED_ROWS && merged && (position < 0 || position >= t->count[KW_BOX_H])) {
                     for (kw_i64 g = 0; g < c->groups; g++)
                         __builtin_memset(row + g * c->apart, 0, to->step[KW_BOX_H]);
-                else if (KW_MERGE && merged)
+                    continue;
+                }
+                if (merged) {
                     copy_run(to, row, from, c);
-                else
-                    copy_row(to, row, from, c);
+                    continue;
+                }
+#endif
+                copy_row(to, row, from, c);
             }
         }
     }

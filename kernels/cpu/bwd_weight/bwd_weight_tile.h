@@ -119,7 +119,13 @@ typedef struct kw_weight_job {
         KW_EACH_VECTOR(KW_STORE, row)                                                                                                      \
     }
 
-static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
+#if KW_OWN
+#define KW_TILE_FUNCTION static KW_BY_REGIONS __attribute__((noinline))
+#else
+#define KW_TILE_FUNCTION static __attribute__((noinline))
+#endif
+
+KW_TILE_FUNCTION void kw_tile(const kw_weight_job *job) {
     KW_EACH_ROW(KW_DECLARE_ROW)
     if (job->from) {
         KW_EACH_ROW(KW_RESUME_ROW)

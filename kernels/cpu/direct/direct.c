@@ -36,7 +36,10 @@
 #define KW_READS_PADDING 1
 #endif
 #if KW_TILE_OWN
+#define KW_COPY_OPTIONS KW_BY_REGIONS
 #include "cpu/lib/own_lanes.h"
+#else
+#define KW_COPY_OPTIONS
 #endif
 
 KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it");
@@ -220,7 +223,7 @@ static reader reader_of(const kw_kernel_args *a, const block *b) { return kw_own
 
 /* A pixel's channels, for bf16 pairs two at a time; the last one of an odd number has a zero as its partner. The last step of int8 may have
  * bytes of a next group, which meet weights of zero; where the tensor ends it is taken from a copy. */
-static void copy_pixel(const reader *r, const char *from, char *to, const char *end) {
+static KW_COPY_OPTIONS void copy_pixel(const reader *r, const char *from, char *to, const char *end) {
 #if KW_STORAGE == 3
     kw_i64 steps = ceil_div(r->channels, KW_PAIR), whole = r->channels / KW_PAIR;
     if (from + r->span + steps * KW_PAIR <= end) {
@@ -300,7 +303,7 @@ static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, cons
     }
 }
 
-static void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
+static KW_COPY_OPTIONS void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
     kw_i64 channels = r->channels, pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
     if (KW_READS_PADDING) {
@@ -348,7 +351,7 @@ static int slice_of(const kw_kernel_args *a, const block *b, kw_i64 t, kw_i64 *s
 }
 
 /* Fills the copy; slices of depth that fall into the padding have none. */
-static void copy_block(const kw_kernel_args *a, const block *b, char *to) {
+static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, char *to) {
     const side *y = &b->axis[1], *x = &b->axis[2];
     const kw_i64 *size = SRC_SIZE(a);
     kw_i64 channels = SRC_CHANNELS(a), slice;

@@ -5,6 +5,11 @@
 
 #define KW_OWN_PIECES 4
 
+/* Of the functions that copy: KW_BY_REGIONS, in a text whose copy is faster so. */
+#ifndef KW_COPY_OPTIONS
+#define KW_COPY_OPTIONS
+#endif
+
 /* The groups of one vector of result channels, first to first + count - 1. Lanes behind the last channel repeat its group. Of lane i's group:
  * pick: how many elements it stands behind the first; mask[g] has its bits where the lane is of the group number g. */
 typedef struct kw_own {
@@ -152,7 +157,8 @@ static void kw_own_shuffle_steps(char *to, const kw_own *o, const char *p, kw_i6
 
 /* Copies count steps, of which p is the first group's first. With pairs and KW_OWN_VALUES partner has the second of each pair; NULL:
  * zeros. Nothing at or beyond end is read. */
-static void kw_own_copy(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what, const char *end) {
+static KW_COPY_OPTIONS void kw_own_copy(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what,
+                                        const char *end) {
     const char *last = (partner > p ? partner : p) + count * 4 + 4 * KW_LANES;
     if ((what == KW_OWN_WORDS ? o->channels % KW_PAIR == 0 && o->span < KW_PAIR * KW_LANES : o->span < KW_LANES) && last <= end)
         kw_own_steps(to, o, p, partner, count, what, KW_OWN_NEAR);

@@ -230,7 +230,13 @@
 #define KW_OUTSIDE(job, run) 0
 #endif
 
-static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
+#if KW_TILE_OWN /* addresses of pixels compete with sums: tiles were 13 to 18 % slower without */
+#define KW_TILE_FUNCTION static KW_BY_REGIONS __attribute__((noinline))
+#else
+#define KW_TILE_FUNCTION static __attribute__((noinline))
+#endif
+
+KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
 #if KW_HEADED
     KW_EACH_VECTOR(KW_DECLARE_HEAD, 0)
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run++) {

@@ -51,15 +51,8 @@ static void conv_any_groups_launch(const kw_config *config, const kw_problem *pr
     kw_direct_launch(&direct, config, problem, target, launch);
 }
 
-/* Registers are given out by regions again, as elsewhere one for the whole function does as well in less of a compile (jit/toolchain/cc.c):
- * here addresses of a tile's pixels compete with its sums, and the kernels were 13 to 18 % slower without. */
-static const char by_regions[] = "#if defined __GNUC__ && !defined __clang__\n"
-                                 "#pragma GCC optimize(\"ira-region=mixed\")\n"
-                                 "#endif\n";
-
 static void conv_any_groups_emit(const kw_config *config, kw_text *text) {
     kw_direct direct = any_groups_direct(config);
-    kw_text_add(text, by_regions);
     kw_direct_emit(&direct, config, text);
 }
 
@@ -143,7 +136,6 @@ static void conv_any_groups_weight_launch(const kw_config *config, const kw_prob
 
 static void conv_any_groups_weight_emit(const kw_config *config, kw_text *text) {
     kw_bwd_weight how = any_groups_weight(config);
-    kw_text_add(text, by_regions);
     kw_bwd_weight_emit(&how, text);
 }
 
