@@ -344,8 +344,21 @@ KW_INLINE void ask_soon(kw_weight_job *job, const share *s, kw_i64 tile) {
     job->soon = !s->soon.step ? job->v : at < s->soon.x_bytes ? s->soon.x + at : s->soon.y + at - s->soon.x_bytes;
 }
 
+#if !KW_EPILOGUE
+/* The first tap from this one on that reads pixels of the box. */
+static kw_i64 tap_that_reads(const share *s, kw_i64 tap) {
+    for (; tap < s->taps; tap++) {
+        kw_weight_job job = {0};
+        set_pixels(&job, s, tap);
+        if (job.count[0]) break;
+    }
+    return tap;
+}
+#endif
+
 /* The share's tiles of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
 static void sum_box(const share *s, char *waiting, char *spill, const int ends[2]) {
+    kw_i64 zeros_to __attribute__((unused)) = 0; /* where the share is a whole group: taps before it that read padding alone are stored */
     for (kw_i64 unit = s->first; unit < s->last;) {
         kw_i64 each = row_of(s), end = kw_min(s->last, (unit / each + 1) * each);
         place at = place_of(s, unit);
@@ -354,7 +367,12 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
         const char *pixels_v = job.v, *pixels_b = job.b;
 #if !KW_EPILOGUE
         if (ends[0] && ends[1] && job.count[0] == 0) {
-            store_zeros(s, &at, end - unit);
+            if (s->last - s->first < tiles_of_group(s)) {
+                store_zeros(s, &at, end - unit);
+            } else if (at.tap >= zeros_to) {
+                zeros_to = tap_that_reads(s, at.tap);
+                store_zero_taps(s, at.tap, zeros_to - at.tap);
+            }
             unit = end;
             continue;
         }

@@ -125,4 +125,13 @@ static void store_zeros(const share *s, const place *at, kw_i64 tiles) {
         }
     }
 }
+
+/* The same of so many taps, whole rows of dw: of small images under large filters most of dw is that. */
+static void store_zero_taps(const share *s, kw_i64 tap, kw_i64 taps) {
+    kw_i64 bytes = KW_FILTER_ROWS * s->c * KW_OUT_BYTES;
+    for (kw_i64 k = 0; k < s->k; k++) {
+        kw_i64 row = (s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + tap;
+        __builtin_memset(s->args->w + row * bytes, 0, taps * bytes);
+    }
+}
 #endif
