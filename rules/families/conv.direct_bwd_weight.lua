@@ -5,7 +5,7 @@ return {
     dtypes = { "fp32", "bf16", "fp16", "fp8", "bf8", "int8" },
     axes = function(arch, op, dtype)
         return {
-            isa = arch.isa,
+            isa = dtype == "fp32" and (include "tables/isa").isas(arch, dtype) or arch.isa,
             math = (include "tables/isa").maths(arch, dtype),
             lanes = { "c", "k" },
             tile = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 32, 64 },
@@ -20,6 +20,9 @@ return {
         (include "tables/isa").widest,
         { "several filter rows are merged where that saves reading y where it lies again", function(c)
             return c.merge <= 1 or c.copy == 2
+        end },
+        { "isa=avx512vl is for filter rows beside y where it lies, and for more sums than the registers of avx2 hold", function(c)
+            return c.isa ~= "avx512vl" or (c.lanes == "k" and c.copy == 2 and c.box == 0 and c.tile * c.vecs + c.vecs + 1 > 16)
         end },
         { "fewer than 7 sums in flight leave the multiply-add units idle; groups of few channels fill no more than 4", function(c)
             return c.tile * c.vecs * math.max(c.merge, 1) >= 7 or (c.tile == 4 and c.vecs == 1)

@@ -148,7 +148,8 @@ local merged = {
     avx2 = { { 1, 3, 1, 1, 8 }, { 1, 3, 1, 1, 7 }, { 1, 3, 2, 1, 8 }, { 1, 1, 1, 1, 8 } },
 }
 -- lanes, tile, vecs, copy, merge; fp32 reads the tensors themselves where the tile allows it. The spread sides of merge=1 with
--- lanes=k are what divides the usual filter rows' channels; with lanes=c such rows fill the vectors of narrow groups.
+-- lanes=k are what divides the usual filter rows' channels, with one vector for each such row, for y's channels are any number of
+-- vectors; with lanes=c such rows fill the vectors of narrow groups.
 local weight = {
     avx512 = {
         { "c", 8, 2, 0, 0 }, { "c", 16, 1, 0, 0 }, { "c", 14, 2, 0, 0 }, { "c", 4, 6, 0, 0 }, { "k", 8, 3, 0, 0 },
@@ -163,6 +164,8 @@ local weight = {
         { "c", 12, 1, 2, 1 }, { "c", 8, 1, 2, 1 }, { "c", 9, 3, 2, 1 }, { "c", 6, 4, 2, 1 }, { "c", 14, 2, 2, 1 }, { "c", 6, 2, 2, 1 },
         { "c", 4, 3, 1, 1 }, { "c", 13, 1, 2, 1 }, { "c", 11, 1, 2, 1 }, { "c", 5, 3, 2, 1 }, { "c", 7, 3, 2, 1 },
         { "c", 12, 1, 0, 0 }, { "c", 14, 1, 0, 0 }, { "c", 15, 1, 0, 0 }, { "c", 9, 1, 2, 1 }, { "c", 10, 1, 2, 1 },
+        { "k", 3, 3, 2, 1 }, { "k", 3, 4, 2, 1 }, { "k", 7, 1, 2, 1 }, { "k", 8, 1, 2, 1 }, { "k", 10, 1, 2, 1 }, { "k", 11, 1, 2, 1 },
+        { "k", 15, 1, 2, 1 }, { "k", 16, 1, 2, 1 },
     },
     avx2 = {
         { "c", 6, 2, 0, 0 }, { "c", 4, 3, 0, 0 }, { "c", 4, 2, 0, 0 }, { "k", 6, 2, 0, 0 },
@@ -176,9 +179,12 @@ local weight = {
 }
 -- Beside wider ones: channels that leave half of their lanes idle.
 local weight_narrower = {
-    { "c", 6, 2, 0, 0 }, { "c", 5, 2, 0, 0 }, { "c", 4, 3, 0, 0 }, { "k", 6, 2, 0, 0 }, { "k", 5, 2, 0, 0 }, { "c", 9, 1, 0, 0 },
-    { "c", 11, 1, 0, 0 }, { "c", 13, 1, 0, 0 }, { "k", 10, 1, 0, 0 }, { "c", 4, 3, 1, 0 }, { "c", 10, 1, 1, 0 }, { "k", 5, 2, 2, 1 },
-    { "k", 6, 2, 2, 1 }, { "k", 4, 3, 2, 1 }, { "k", 12, 1, 2, 1 }, { "c", 6, 2, 2, 1 }, { "c", 12, 1, 2, 1 },
+    avx2 = {
+        { "c", 6, 2, 0, 0 }, { "c", 5, 2, 0, 0 }, { "c", 4, 3, 0, 0 }, { "k", 6, 2, 0, 0 }, { "k", 5, 2, 0, 0 }, { "c", 9, 1, 0, 0 },
+        { "c", 11, 1, 0, 0 }, { "c", 13, 1, 0, 0 }, { "k", 10, 1, 0, 0 }, { "c", 4, 3, 1, 0 }, { "c", 10, 1, 1, 0 }, { "k", 5, 2, 2, 1 },
+        { "k", 6, 2, 2, 1 }, { "k", 4, 3, 2, 1 }, { "k", 12, 1, 2, 1 }, { "c", 6, 2, 2, 1 }, { "c", 12, 1, 2, 1 },
+    },
+    avx512vl = { { "k", 3, 4, 2, 1 }, { "k", 3, 5, 2, 1 }, { "k", 7, 2, 2, 1 }, { "k", 9, 2, 2, 1 }, { "k", 11, 2, 2, 1 } },
 }
 local narrow_weight = {
     avx512 = {
@@ -289,7 +295,7 @@ return {
                 return c.box == 0 and among(amx, { c.tile, c.vecs })
             end
             local tiles = c.dtype == "fp32" and weight or narrow_weight
-            local list = preferred(c, arch) and tiles[c.isa] or narrower(c, arch) and weight_narrower or {}
+            local list = preferred(c, arch) and tiles[c.isa] or narrower(c, arch) and weight_narrower[c.isa] or {}
             local point = { c.lanes, c.tile, c.vecs, c.copy, c.merge }
             return c.box == 0 and (among(list, point) or (c.dtype == "bf16" and preferred(c, arch) and among(first_weight, point)))
         end,
