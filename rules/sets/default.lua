@@ -137,7 +137,10 @@ local depthwise_pairs = {
     { 5, 5, 2, 2, 4 }, { 2, 7, 1, 1, 7 }, { 2, 2, 1, 1, 8 }, { 2, 2, 2, 2, 4 }, { 4, 4, 1, 1, 7 }, { 4, 4, 2, 2, 4 }, { 2, 6, 1, 1, 7 },
     { 2, 6, 2, 2, 4 }, { 6, 6, 2, 2, 2 }, { 3, 3, 3, 1, 5 }, { 2, 1, 1, 4, 2 }, { 3, 1, 1, 4, 2 }, { 4, 1, 1, 4, 2 }, { 5, 1, 1, 4, 2 },
     { 3, 1, 2, 4, 2 }, { 4, 1, 2, 4, 2 }, { 5, 1, 2, 4, 2 }, { 2, 7, 3, 1, 6 }, { 5, 5, 3, 1, 7 }, { 3, 1, 3, 3, 4 }, { 5, 1, 3, 3, 4 },
-    { 7, 1, 3, 3, 4 },
+    { 7, 1, 3, 3, 4 }, { 1, 2, 1, 1, 10 }, { 1, 3, 1, 1, 10 }, { 1, 3, 1, 1, 7 }, { 1, 3, 1, 3, 3 }, { 1, 4, 1, 1, 10 }, { 1, 4, 1, 1, 8 },
+    { 1, 5, 1, 1, 10 }, { 1, 5, 1, 1, 7 }, { 1, 6, 1, 1, 10 }, { 1, 7, 1, 1, 8 }, { 1, 2, 2, 1, 8 }, { 1, 3, 2, 1, 10 }, { 1, 3, 2, 1, 6 },
+    { 1, 4, 2, 1, 8 }, { 1, 5, 2, 1, 10 }, { 1, 5, 2, 1, 6 }, { 1, 6, 2, 1, 8 }, { 1, 7, 2, 1, 8 }, { 1, 3, 3, 1, 6 }, { 1, 4, 3, 1, 6 },
+    { 1, 5, 3, 1, 6 }, { 1, 7, 3, 1, 6 },
 }
 -- taps_h, taps_w, stride, tile_h, tile_w
 local merged = {
@@ -282,7 +285,7 @@ return {
         ["conv.depthwise"] = function(c, arch)
             local list = c.math == "dp" and depthwise_pairs or c.isa ~= arch.isa[1] and depthwise_narrower or depthwise[c.isa]
             -- where pairs are to be had, fp32 sums are for what they do not serve
-            local rest = c.math == "dp" or arch.math[c.dtype][1] ~= "dp" or c.dtype == "int8" or c.taps_h == 1 or few_channels(c, arch)
+            local rest = c.math == "dp" or arch.math[c.dtype][1] ~= "dp" or c.dtype == "int8" or c.taps_h * c.taps_w == 1 or few_channels(c, arch)
             return (c.isa == arch.isa[1] or few_channels(c, arch)) and c.block == 0 and rest
                 and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,

@@ -98,6 +98,8 @@ local depthwise = {
         { 1, 4, 2, 2, 4, 0 }, { 4, 1, 1, 4, 2, 0 }, { 6, 1, 1, 6, 1, 1 }, { 2, 2, 1, 8, 1, 0 }, { 1, 3, 3, 2, 3, 0 }, { 1, 6, 1, 1, 8, 0 },
     },
 }
+-- The same of one row of taps, whose columns are paired.
+local depthwise_pairs = { avx512 = { { 1, 5, 1, 1, 7, 0 }, { 1, 3, 2, 2, 4, 0 } } }
 -- taps_h, taps_w, stride, tile_h, tile_w, group_c, group_k, block
 local merged = {
     avx512 = {
@@ -185,7 +187,8 @@ return {
             return picked(rows, c, arch, { c.tile_m, c.vecs, c.band, c.ahead })
         end,
         ["conv.depthwise"] = function(c, arch)
-            return picked(depthwise, c, arch, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.block })
+            local lists = c.math == "dp" and c.taps_h == 1 and depthwise_pairs or depthwise
+            return picked(lists, c, arch, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.block })
         end,
         ["conv.merged"] = function(c, arch)
             return picked(merged, c, arch, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w, c.group_c, c.group_k, c.block })

@@ -230,7 +230,8 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
 /* A tap of a window as a pointer into w; NULL for what counts as zero. */
 static const char *tap_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 row, kw_i64 col,
                           kw_i64 source) {
-    kw_i64 y = row < 0 ? -1 : kw_filter_index(a, 1, KW_TAPS_H, window[0], row), x = kw_filter_index(a, 2, KW_TAPS_W, window[1], col);
+    kw_i64 y = row < 0 ? -1 : kw_filter_index(a, 1, KW_TAPS_H, window[0], row),
+           x = col < 0 ? -1 : kw_filter_index(a, 2, KW_TAPS_W, window[1], col);
     if (y < 0 || x < 0 || channel >= a->groups * kw_dst_group(a)) return 0;
     return a->w + kw_weight_at(a, channel, z, y, x, source) * KW_BYTES;
 }
@@ -239,7 +240,10 @@ static const char *tap_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, con
 static float weight_of(const kw_kernel_args *a, kw_i64 channel, kw_i64 z, const kw_i64 window[2], kw_i64 step, kw_i64 tap) {
     kw_i64 row = tap / KW_TAPS_W, col = tap % KW_TAPS_W;
 #if KW_DP
-#ifdef KW_ROW_PAIRS
+#if defined KW_ROW_PAIRS && KW_TAPS_H == 1
+    const char *low = tap_of(a, channel, z, window, 0, kw_row_pairs[tap][0], step);
+    const char *high = tap_of(a, channel, z, window, 0, kw_row_pairs[tap][1], step);
+#elif defined KW_ROW_PAIRS
     const char *low = tap_of(a, channel, z, window, kw_row_pairs[row][0], col, step);
     const char *high = tap_of(a, channel, z, window, kw_row_pairs[row][1], col, step);
 #else

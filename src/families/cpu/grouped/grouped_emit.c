@@ -31,12 +31,13 @@ int kw_grouped_sources(const kw_config *config, const kw_grouped *g, int tile, i
 }
 
 int kw_grouped_row_pairs(const kw_config *config, const kw_grouped *g, int pairs[KW_ROW_PAIRS_MAX][2]) {
-    int step = kw_grouped_scatters(config, g) ? g->stride : 1, count = 0;
+    int step = kw_grouped_scatters(config, g) ? g->stride : 1, count = 0,
+        taps = kw_grouped_pairs_columns(config, g) ? g->taps_w : g->taps_h;
     for (int first = 0; first < step; first++) {
-        for (int row = first; row < g->taps_h; row += 2 * step, count++) {
+        for (int row = first; row < taps; row += 2 * step, count++) {
             assert(count < KW_ROW_PAIRS_MAX);
             pairs[count][0] = row;
-            pairs[count][1] = row + step < g->taps_h ? row + step : -1;
+            pairs[count][1] = row + step < taps ? row + step : -1;
         }
     }
     return count;
@@ -45,7 +46,7 @@ int kw_grouped_row_pairs(const kw_config *config, const kw_grouped *g, int pairs
 int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g) {
     int pairs[KW_ROW_PAIRS_MAX][2];
     if (kw_grouped_pairs_rows(config, g)) {
-        return (int64_t)kw_grouped_row_pairs(config, g, pairs) * g->taps_w * 2;
+        return (int64_t)kw_grouped_row_pairs(config, g, pairs) * (kw_grouped_pairs_columns(config, g) ? 1 : g->taps_w) * 2;
     }
     if (kw_grouped_whole(config)) { /* and their sums */
         return 1 + (int64_t)KW_GROUPED_WORDS(g->src, config->axis[KW_AXIS_MATH] == KW_MATH_DP ? 4 : 2) * g->taps_h * g->taps_w;
@@ -185,6 +186,46 @@ static void emit_row_pairs(writer *w, const kw_config *config) {
     }
 }
 
+/* The pair of two columns of a row, of one with nothing where second is -1, into each sum of the row that meets it. */
+static void emit_column_pair(const writer *w, int row, const int pairs[][2], int count, int first, int second) {
+    bool used = false;
+    for (int i = 0; i < 2 * count * w->g->tile_w; i++) {
+        int half = i / count / w->g->tile_w, pair = i / w->g->tile_w % count, pixel = i % w->g->tile_w;
+        if (col_source(w, pixel, pairs[pair][0]) != first || (pairs[pair][1] < 0 ? -1 : col_source(w, pixel, pairs[pair][1])) != second) {
+            continue;
+        }
+        if (!used && second < 0) {
+            kw_text_addf(w->text, "        xl = kw_pair_low(c%d, (kw_vf){0}), xh = kw_pair_high(c%d, (kw_vf){0});\n", first, first);
+        } else if (!used) {
+            kw_text_addf(w->text, "        xl = kw_pair_low(c%d, c%d), xh = kw_pair_high(c%d, c%d);\n", first, second, first, second);
+        }
+        used = true;
+        char name = half ? 'h' : 'l';
+        kw_text_addf(w->text, "        a%d_%d%c = kw_dp(a%d_%d%c, x%c, b%d%c);\n", row, pixel, name, row, pixel, name, name, pair, name);
+    }
+}
+
+/* Pairs of filter columns: a pair of source columns is made once for all results of its row that meet it. */
+static void emit_column_pairs(writer *w, const kw_config *config) {
+    int pairs[KW_ROW_PAIRS_MAX][2], count = kw_grouped_row_pairs(config, w->g, pairs);
+    for (int i = 0; i < 2 * count; i++) {
+        char half = i % 2 ? 'h' : 'l';
+        kw_text_addf(w->text, "        kw_vf b%d%c = kw_load(w + %d * KW_VECTOR);\n        KW_KEEP(b%d%c);\n", i / 2, half, i, i / 2, half);
+    }
+    for (int row = 0; row < w->g->tile_h; row++) {
+        kw_text_add(w->text, "        {\n");
+        for (int col = 0; col < w->cols; col++) {
+            kw_text_addf(w->text, "        kw_vf c%d = kw_load(src + from[%d]);\n", col, 1 + row * w->cols + col);
+            for (int other = 0; other < col; other++) {
+                emit_column_pair(w, row, pairs, count, other, col);
+                emit_column_pair(w, row, pairs, count, col, other);
+            }
+            emit_column_pair(w, row, pairs, count, col, -1);
+        }
+        kw_text_add(w->text, "        }\n");
+    }
+}
+
 /* Loads two rows' vectors as the pairs NAMEl and NAMEh. */
 static void emit_pair(const writer *w, const char *name, const char *tensor, int first, int second) {
     kw_text_addf(w->text, "        first = KW_LOAD_ROW(%s[%d]), second = KW_LOAD_ROW(%s[%d]);\n", tensor, first, tensor, second);
@@ -219,6 +260,9 @@ static void emit_steps(writer *w, const kw_config *config) {
     if (kw_grouped_pairs_rows(config, w->g) && w->gradient) {
         kw_text_add(w->text, "        kw_row first, second;\n        kw_vf xl, xh;\n");
         emit_gradient_pairs(w);
+    } else if (kw_grouped_pairs_columns(config, w->g)) {
+        kw_text_add(w->text, "        kw_vf xl, xh;\n");
+        emit_column_pairs(w, config);
     } else if (kw_grouped_pairs_rows(config, w->g)) {
         kw_text_add(w->text, "        kw_vf first, second, xl, xh;\n");
         emit_row_pairs(w, config);

@@ -95,7 +95,9 @@ static void count_tile(const kw_config *config, const kw_grouped *g, double *mul
         steps = KW_GROUPED_WORDS(g->src, dp ? 4 : 2);
     }
     double sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
-    if (rows) {
+    if (kw_grouped_pairs_columns(config, g)) {
+        taps = (double)kw_grouped_window_vectors(config, g);
+    } else if (rows) {
         taps = 2 * ((g->taps_h + 1) / 2) * g->taps_w;
         sources = g->tile_h * g->taps_h * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
     }

@@ -6,6 +6,10 @@
 
 /* Live vectors of weights: those of the filter rows that a row of source pixels meets. */
 static int weights_alive(const kw_config *config, const kw_grouped *g) {
+    if (kw_grouped_pairs_columns(config, g)) {
+        int pairs[KW_ROW_PAIRS_MAX][2];
+        return 2 * kw_grouped_row_pairs(config, g, pairs);
+    }
     if (kw_grouped_pairs_rows(config, g)) {
         return 2 * g->taps_w;
     }
@@ -55,7 +59,7 @@ static bool gradient_is_fp32(const kw_rule_case *c) {
 
 static bool dp_has_row_pairs(const kw_rule_case *c) {
     const kw_grouped *g = c->decoded;
-    bool pairs = kw_grouped_gradient(c->config) ? g->tile_h % 2 == 0 : g->taps_h > 1;
+    bool pairs = kw_grouped_gradient(c->config) ? g->tile_h % 2 == 0 : g->taps_h > 1 || g->taps_w > 1;
     return !uses_dp(c) || g->src != 1 || (pairs && g->dst == 1);
 }
 
@@ -80,11 +84,15 @@ static bool grouped_tile_in_registers(const kw_rule_case *c) {
         int columns = (g->taps_w + g->stride - 1) / g->stride;
         return 2 * g->taps_h * g->taps_w + 2 * (columns < g->tile_w ? columns : g->tile_w) + 4 <= kw_config_isa(c->config)->registers;
     }
-    if (pairs_rows) {
+    bool columns = kw_grouped_pairs_columns(c->config, g);
+    if (columns) {
+        spare = 5;
+    } else if (pairs_rows) {
         spare = g->taps_h == 2 ? 3 : 4; /* two rows, two pairs; zeros where a row has no partner */
     }
     int left = kw_config_isa(c->config)->registers - pixels - spare;
-    if (left < g->taps_w) { /* not even one filter row; what most points of the axes' product fail, so the rest is not counted */
+    if (left < g->taps_w &&
+        !columns) { /* not even one filter row; what most points of the axes' product fail, so the rest is not counted */
         return false;
     }
     return (kw_grouped_gradient(c->config) ? g->taps_h * g->taps_w : weights_alive(c->config, g)) <= left;
@@ -106,8 +114,9 @@ const kw_rule kw_grouped_valid_rules[] = {
     {"channel_pairs", "math=dp needs pairs of source channels, or one channel a group", dp_has_pairs},
     {"weight_math", "the weight gradient of several channels a group multiplies in fp32; it needs math=fma", gradient_is_fp32},
     {"row_pairs",
-     "math=dp with one source channel pairs filter rows, of the weight gradient result rows; it needs taps_h above 1, there an even "
-     "tile_h, and one channel a group",
+     "math=dp with one source channel pairs filter rows, or columns of one row, of the weight gradient result rows; it needs more than one "
+     "tap, "
+     "there an even tile_h, and one channel a group",
      dp_has_row_pairs},
     {"one_tap", "with taps_h=1 taps_w=1 any stride is served; stride=1 is its name", one_tap_has_no_stride},
     {"bwd_data_tile", "backward data with a stride needs tiles of a multiple of it, where more than one tap is handled at once",

@@ -146,7 +146,7 @@ static const rule_example depthwise_rows[] = {
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f5x4 d2x3 p4x4"},
     {"math_isa", "conv_fwd bf16", "isa=avx512vl math=dp", NULL, NULL},
     {"", "conv_fwd bf16", "math=dp tile_h=1", ARCH, NULL},
-    {"row_pairs", "conv_fwd bf16", "math=dp tile_h=1 taps_h=1", NULL, NULL},
+    {"row_pairs", "conv_fwd bf16", "math=dp tile_h=1 taps_h=1 taps_w=1", NULL, NULL},
     {"one_tap", "conv_fwd fp32", "taps_h=1 taps_w=1 stride=2", NULL, NULL},
     {"bwd_data_tile", "conv_bwd_data fp32", "stride=2", NULL, NULL},
     {"tile_registers", "conv_fwd fp32", "tile_h=3 tile_w=8", NULL, NULL},
