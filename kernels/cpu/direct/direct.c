@@ -46,30 +46,6 @@ KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it")
 
 #include "cpu/direct/direct_tensors.h"
 
-static kw_i64 walks_of(const kw_kernel_args *a, int axis) { return KW_BACKWARD ? kw_walks_backward(a, axis) : 1; }
-
-/* Not in line: it is long. */
-static __attribute__((noinline)) kw_walk walk_of(const kw_kernel_args *a, int axis, kw_i64 phase) {
-    return KW_BACKWARD ? kw_walk_backward(a, axis, phase) : kw_walk_forward(a, axis);
-}
-
-/* The first walks of each axis, reckoned once: what they divide by takes as long as a small block. */
-enum { WALKS_KEPT = 4 };
-typedef struct walks {
-    kw_walk of[3][WALKS_KEPT];
-} walks;
-
-static void keep_walks(walks *kept, const kw_kernel_args *a) {
-    for (int i = 0; i < 3 * WALKS_KEPT; i++) {
-        if (i % WALKS_KEPT < walks_of(a, i / WALKS_KEPT))
-            kept->of[i / WALKS_KEPT][i % WALKS_KEPT] = walk_of(a, i / WALKS_KEPT, i % WALKS_KEPT);
-    }
-}
-
-static kw_walk walk_kept(const walks *kept, const kw_kernel_args *a, int axis, kw_i64 phase) {
-    return phase < WALKS_KEPT ? kept->of[axis][phase] : walk_of(a, axis, phase);
-}
-
 static kw_i64 block_size(const kw_kernel_args *a, int axis) { return axis ? a->params.block[axis - 1] : 1; }
 static int flows(const kw_kernel_args *a) { return KW_MATH == 3 && a->params.flow; }
 static int in_planes(const kw_kernel_args *a) { return !KW_BACKWARD && flows(a) && a->stride[1] * a->stride[2] > 1; }
@@ -105,33 +81,13 @@ static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return share
 static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return (void)share, DST_CHANNELS(a); }
 #endif
 
-/* A block's part of one axis: pixels at..at+count-1 of the walk, which read some of the source positions low..high-1 (rows only those inside
- * the image, when tiles are one row high). */
-typedef struct side {
-    kw_walk walk;
-    kw_i64 at, count, low, high;
-} side;
+#include "cpu/direct/direct_walks.h"
 
 typedef struct block {
     kw_i64 n, share, part;
     kw_i64 first_run; /* runs of the walks before these, in packed order */
     side axis[3];
 } block;
-
-static void place(side *s, const kw_kernel_args *a, int axis, kw_i64 number) {
-    static const kw_i64 tile[3] = {1, KW_TILE_ROWS, KW_TILE_COLS};
-    const kw_walk *w = &s->walk;
-    kw_i64 whole = flows(a) ? 1 : tile[axis];
-    s->at = number * block_size(a, axis);
-    s->count = kw_min(block_size(a, axis), w->pixels - s->at);
-    kw_i64 reach = (w->taps - 1) * w->tap_src_step, start = w->src_start + s->at * w->src_step;
-    s->low = start + kw_min(reach, 0);
-    s->high = start + (ceil_div(s->count, whole) * whole - 1) * w->src_step + kw_max(reach, 0) + 1;
-    if (KW_TILE_ROWS == 1 && axis == 1 && !flows(a)) {
-        s->low = kw_max(s->low, 0);
-        s->high = kw_min(s->high, SRC_SIZE(a)[1]);
-    }
-}
 
 static kw_i64 take(kw_i64 *unit, kw_i64 count) {
     kw_i64 rest = *unit % count;
@@ -142,8 +98,8 @@ static kw_i64 take(kw_i64 *unit, kw_i64 count) {
 static kw_i64 walks_of_a_copy(const kw_kernel_args *a) { return walks_of(a, 1) * walks_of(a, 2); }
 
 /* The walks of rows and columns come one after another, so that threads whose units are neighbours have as much to do as each other however
- * unequal the walks' taps are; and each is told all that any of them reads: they share a copy. false when the block is beyond the end of a walk. */
-static int block_of(block *b, const kw_kernel_args *a, const walks *kept, kw_i64 unit) {
+ * unequal the walks' taps are. false when the block is beyond the end of a walk. */
+static int block_of(block *b, const kw_kernel_args *a, walks *kept, kw_i64 unit) {
     kw_i64 later_taps = 1, phase[3], number[3];
     int good = 1;
     for (int axis = 2; axis > 0; axis--)
@@ -156,25 +112,12 @@ static int block_of(block *b, const kw_kernel_args *a, const walks *kept, kw_i64
     b->n = unit;
     b->first_run = 0;
     for (int axis = 2; axis >= 0; axis--) {
-        side *s = &b->axis[axis];
-        s->walk = walk_kept(kept, a, axis, phase[axis]);
-        place(s, a, axis, number[axis]);
-        good &= s->count > 0;
-#if KW_BACKWARD
-        kw_i64 before = 0, all = 0;
-        for (kw_i64 p = 0; p < walks_of(a, axis); p++) {
-            side other = {.walk = walk_kept(kept, a, axis, p)};
-            place(&other, a, axis, number[axis]);
-            if (other.walk.taps && other.count > 0) {
-                s->low = kw_min(s->low, other.low);
-                s->high = kw_max(s->high, other.high);
-            }
-            before += p < phase[axis] ? other.walk.taps : 0;
-            all += other.walk.taps;
-        }
-        b->first_run = before * later_taps + s->walk.taps * b->first_run;
-        later_taps *= all;
-#endif
+        united room;
+        const united *u = united_of(kept, a, axis, phase[axis], number[axis], &room);
+        b->axis[axis] = u->side;
+        good &= u->side.count > 0;
+        b->first_run = u->before * later_taps + u->side.walk.taps * b->first_run;
+        later_taps *= u->taps;
     }
     return good;
 }

@@ -6,15 +6,15 @@
 /* What a walk of columns does about them. */
 typedef enum sweep { SWEEP_NOTHING, SWEEP_FIRST, SWEEP_ALONE, SWEPT } sweep;
 
-static sweep sweep_of(const kw_kernel_args *a, const block *b, const walks *kept) {
+static sweep sweep_of(const kw_kernel_args *a, const block *b, walks *kept) {
     const side *x = &b->axis[2];
     kw_i64 summing = 0, count = walks_of(a, 2);
     if (!KW_SWEEPS || count == 1 || a->params.parts > 1 || shares_of(a) > 1) return SWEEP_NOTHING;
     if (!b->axis[0].walk.taps || !b->axis[1].walk.taps) return x->walk.out_start ? SWEPT : SWEEP_ALONE;
     for (kw_i64 p = 0; p < count; p++) {
-        side other = {.walk = walk_kept(kept, a, 2, p)};
-        place(&other, a, 2, x->at / block_size(a, 2));
-        summing += other.walk.taps && other.count > 0;
+        united room;
+        const side *other = &united_of(kept, a, 2, p, x->at / block_size(a, 2), &room)->side;
+        summing += other->walk.taps && other->count > 0;
     }
     if (summing > 1) return SWEEP_NOTHING;
     if (summing) return x->walk.taps ? SWEEP_FIRST : SWEPT;
