@@ -7,7 +7,7 @@ return {
         return {
             isa = (include "tables/isa").isas(arch, dtype),
             math = (include "tables/isa").maths(arch, dtype),
-            tile_w = { 4, 5, 6, 7, 8, 10, 11, 12, 14, 16, 28, 32, 48, 64 },
+            tile_w = { 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 20, 25, 28, 32, 48, 64 },
             vecs = { 1, 2, 3, 4, 5 },
             band = { 0, 4 },
         }

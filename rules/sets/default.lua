@@ -77,9 +77,12 @@ local rows_narrower = {
 local amx = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 } }
 local amx_direct = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 }, { 32, 1 } }
 local amx_first = { { 32, 2 }, { 16, 4 }, { 16, 3 }, { 16, 2 }, { 64, 1 } }
--- tile_w, vecs
+-- tile_w, vecs; all pixels of a tile are summed, so there are widths by which usual rows are whole tiles
 local first = {
-    avx512 = { { 14, 2 }, { 7, 2 }, { 8, 2 }, { 8, 3 }, { 6, 4 }, { 12, 2 }, { 16, 1 }, { 28, 1 } },
+    avx512 = {
+        { 14, 2 }, { 7, 2 }, { 8, 2 }, { 8, 3 }, { 6, 4 }, { 12, 2 }, { 16, 1 }, { 28, 1 }, { 10, 1 }, { 13, 1 }, { 20, 1 }, { 25, 1 }, { 10, 2 },
+        { 11, 2 }, { 13, 2 }, { 5, 3 }, { 7, 3 }, { 9, 3 },
+    },
     avx2 = { { 6, 2 }, { 4, 3 }, { 7, 1 }, { 14, 1 } },
 }
 -- tile_w, vecs; vectors that hold the columns of usual filters without much rest
