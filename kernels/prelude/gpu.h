@@ -74,8 +74,10 @@
  *   kw_matrix_write_turned(to, from)    the same of 16-bit elements, each matrix turned
  *   kw_cluster_rank()          number of the block in its cluster, where the launch has such (kw_launch.cluster)
  *   kw_cluster_barrier()       all threads of a cluster's blocks; orders their shared memory among them
+ *   kw_cluster_arrive(), kw_cluster_wait()    the same in two halves that order nothing: behind the second all blocks of the cluster have
+ *                              begun, so that their shared memory is there. By all threads, with no kw_cluster_barrier() between them
  *   kw_peer_write(at, rank, words)   16 bytes to where `at`, 16-byte aligned, lies in the shared memory of the cluster's block of this rank;
- *                              only between two kw_cluster_barrier(), behind which they are there
+ *                              only after a kw_cluster_barrier() or kw_cluster_wait(), and there behind the next kw_cluster_barrier()
  *   kw_mbar_arrive_at(bar, rank)     kw_mbar_arrive() at the barrier that lies at the same place in that block
  *   kw_tensor_share3(to, map, bar, c0, c1, c2, blocks)   kw_tensor_load3() for the blocks whose bits are set: to the same place in each, whose
  *                              own barrier there counts the bytes; a block must know that the others are done with what lay there

@@ -82,6 +82,8 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_matrix_write_turned(to, from) kw_emu_self()->calls.matrix_write(kw_emu_self(), to, from, 1)
 #define kw_cluster_rank() kw_emu_self()->rank
 #define kw_cluster_barrier() kw_emu_self()->calls.cluster_barrier(kw_emu_self())
+#define kw_cluster_arrive() ((void)0) /* the barrier's other half stands for both */
+#define kw_cluster_wait() kw_cluster_barrier()
 #define kw_mbar_arrive_at(bar, rank) kw_emu_self()->calls.mbar_arrive_at(kw_emu_self(), bar, rank)
 #define kw_tensor_share3(to, map, bar, c0, c1, c2, blocks)                                                                                 \
     kw_emu_self()->calls.tensor_share(kw_emu_self(), to, map, bar, (const int[6]){3, c0, c1, c2}, blocks)

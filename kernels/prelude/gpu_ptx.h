@@ -266,6 +266,8 @@ KW_DEVICE int kw_cluster_rank() {
     asm volatile("barrier.cluster.arrive.release;\n"                                                                                       \
                  "barrier.cluster.wait.acquire;" ::                                                                                        \
                      : "memory")
+#define kw_cluster_arrive() asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory")
+#define kw_cluster_wait() asm volatile("barrier.cluster.wait;" ::: "memory")
 KW_DEVICE void kw_peer_write(char *at, int rank, const kw_u32 *words) {
     asm volatile("{\n"
                  "    .reg .b32 peer;\n"

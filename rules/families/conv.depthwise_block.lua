@@ -6,7 +6,7 @@ return {
     dtypes = { "fp32", "bf16", "fp16" },
     defaults = {
         ndim = 2, tile_h = 8, tile_w = 8, filter = 3, stride = 1, pad = 1, dilation = 1, filter_d = 1, stride_d = 1, pad_d = 0, batch = 1,
-        sub_h = 1, sub_w = 1, vec_in = 1, vec_out = 1, order = "first",
+        sub_h = 1, sub_w = 1, vec_in = 1, vec_out = 1, order = "first", path = "lds", waves = 1, peers = 1,
     },
     axes = function(arch, op, dtype, words)
         return {
@@ -26,6 +26,9 @@ return {
             vec_in = { 1, 2, 4, 8 },
             vec_out = { 1, 2, 4, 8 },
             order = words("order"),
+            path = words("path"),
+            waves = { 1, 4, 8 },
+            peers = { 1, 8 },
         }
     end,
     rules = {

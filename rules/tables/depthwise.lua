@@ -1,7 +1,7 @@
 -- Depthwise convolution on GPUs: the published forward kernels, which have channels before pixels, and our own for what these leave open:
 -- the other order and directions, larger filters, widths that no vector divides. A block is a wave; its subtiles must not be more than its
 -- threads.
-local thin = include "tables/thin"
+local thin, arches = include "tables/thin", include "tables/arch"
 
 -- filter, stride, tile, sub, batch, vec_in, vec_out
 local published = {
@@ -25,6 +25,14 @@ local own = {
         { "4x4", "4x4", 1, 1 }, { "4x4", "4x4", 8, 1 }, { "4x8", "4x4", 8, 2 }, { "8x8", "4x4", 8, 2 }, { "4x4", "4x4", 4, 1 }, { "4x8", "4x4", 4, 2 }, { "8x8", "4x4", 4, 2 }, { "8x8", "2x4", 4, 4 },
         { "4x4", "2x2", 4, 4 },
     },
+}
+
+-- Of backward weight, channels last, on NVIDIA: tile, sub, vec_in, vec_out, peers (clusters, which store in one launch), largest filter; four waves a
+-- block. Of "walk" a thread's columns are read straight to registers, up to 64 rows. Of 27 tried on an H200 these had the best times
+-- (docs/results/2026-11-28/nvidia-weights.md); eight columns leave filters of 5 no registers.
+local weight = {
+    { "4x4", "4x4", 8, 1, 1 }, { "4x4", "4x4", 8, 1, 8 }, { "8x8", "4x4", 8, 1, 8 }, { "8x8", "4x4", 8, 1, 1 }, { "4x8", "4x4", 8, 2, 1 },
+    { "64x8", "64x2", 2, 2, 1, "walk" }, { "64x8", "64x2", 2, 2, 8, "walk" }, { "64x16", "64x8", 2, 2, 1, "walk", 3 },
 }
 
 -- One axis: filter, pad, stride of causal and centred filters; and for each order: tile_w, sub_w, vec_in, vec_out.
@@ -94,8 +102,31 @@ local function add_others(out, op, lanes, order)
     add_lines(out, lanes, order)
 end
 
+-- Filters of 7 leave fp32 no registers but for tiles of one channel a thread with stride 1.
+local function add_weight(out, dtype, lanes, filter, stride)
+    for _, row in ipairs(weight) do
+        local th, tw = numbers(row[1])
+        local sh, sw = numbers(row[2])
+        local walks = row[6] == "walk"
+        local small = dtype ~= "fp32" or filter < 7 or (row[4] == 1 and stride == 1)
+        if small and filter <= (row[7] or filter) then
+            add(out, filter, stride, {
+                tile_h = th, tile_w = tw, sub_h = sh, sub_w = sw, vec_in = row[3], vec_out = row[4], order = "last", waves = 4, peers = row[5],
+                path = walks and "registers" or "lds", batch = lanes // subtiles(th, tw, sh, sw) * row[4],
+            })
+        end
+    end
+end
+
 local function points(arch, op, dtype)
     local out, lanes = {}, arch.typical.lanes
+    if op == "conv_bwd_weight" and arches.has(arch, "mma") then
+        for filter = 3, 7, 2 do
+            for stride = 1, 2 do
+                add_weight(out, dtype, lanes, filter, stride)
+            end
+        end
+    end
     if op == "conv_fwd" then
         add_published(out, lanes)
     end
@@ -125,12 +156,15 @@ local function first_of(list, key)
 end
 
 local function kind(p)
-    return p.order .. p.stride .. (p.stride_d or "") .. (p.ndim or 2) .. (p.dilation or 1)
+    return p.order .. p.stride .. (p.stride_d or "") .. (p.ndim or 2) .. (p.dilation or 1) .. (p.path or "") .. ((p.peers or 1) > 1 and "peers" or "")
 end
 
 -- Volumes of one order, lines of the other.
 local function few(p)
     local plain = (p.ndim or 2) == 2 and not p.dilation
+    if p.waves and (p.stride > 1 or p.peers == 1) then
+        return nil
+    end
     local volume, line = p.ndim == 3 and p.order == "last" and p.stride == 1, p.ndim == 1 and p.order == "first" and p.stride == 1
     return (plain or volume or line) and kind(p) or nil
 end

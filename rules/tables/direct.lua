@@ -157,10 +157,11 @@ local weight = {
     { "16x16", 4, 2, 8 },
 }
 
--- Tiles as they lie, turned as they are read: tile, waves_c, waves_q, tiles held, peers (clusters, which store in one launch). On an H200, over 64
--- problems, the best of all others take 1.14 of the time of the best with these.
+-- Tiles as they lie, turned as they are read: tile, waves_c, waves_q, tiles held, peers (clusters, which store in one launch). Of 22 tried on an
+-- H200 these had the best times (docs/results/2026-11-28/nvidia-weights.md).
 local lying = {
-    { "4x8", 1, 8, 8, 8 }, { "8x32", 4, 2, 1, 1 }, { "8x8", 1, 8, 8, 8 }, { "8x16", 1, 8, 8, 8 }, { "8x16", 4, 2, 1, 1 }, { "8x8", 1, 4, 1, 8 },
+    { "4x8", 1, 8, 8, 8 }, { "4x16", 4, 1, 1, 1 }, { "8x8", 1, 4, 1, 8 }, { "8x16", 4, 1, 1, 1 }, { "2x16", 4, 1, 1, 1 }, { "8x8", 2, 4, 4, 8 },
+    { "8x8", 1, 8, 8, 8 }, { "8x16", 1, 8, 8, 8 },
 }
 
 local function add_weight(out, arch, k)

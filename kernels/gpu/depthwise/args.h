@@ -11,6 +11,7 @@ typedef struct kw_depthwise_block_params {
     kw_i64 units;            /* of backward weight: tiles of all images that the parts share */
     kw_i64 elements;         /* of backward weight: weights */
     kw_i64 tiles_d;          /* slices of the depth */
+    kw_i64 rows;             /* of a tile */
 } kw_depthwise_block_params;
 
 KW_PARAMS_FIT(kw_depthwise_block_params);
@@ -78,17 +79,27 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 /* Runs of 16 bytes of channels-last tensors are copied without registers, where the architecture can; then so are those of y. A wave's
  * copies fill its lanes, the last ones behind what is needed. */
 #define KW_PLANE_RUNS KW_MAX(KW_PLANES / KW_IN_RUN, 1)
-#define KW_COPIES (KW_HAS_ASYNC16 && !KW_FIRST && KW_IN_RUN * KW_BYTES == 16 && KW_WAVE % KW_PLANE_RUNS == 0)
+#define KW_WALKS (KW_PATH == KW_PATH_REGISTERS)
+#define KW_COPIES (!KW_WALKS && KW_HAS_ASYNC16 && !KW_FIRST && KW_IN_RUN * KW_BYTES == 16 && KW_WAVE % KW_PLANE_RUNS == 0)
 #define KW_COPIED(bytes) (KW_COPIES ? KW_CEIL(bytes, 16 * KW_MAX(KW_WAVE, 1)) * 16 * KW_WAVE : (bytes))
 #define KW_SRC_BYTES KW_COPIED(KW_PLANES *KW_SRC_H *KW_ROW *KW_BYTES)
 #define KW_Y_BYTES (KW_COPIES && KW_WEIGHT ? KW_COPIED(KW_PLANES * KW_TILE_H * KW_TILE_W * KW_BYTES) : 0)
 #define KW_FILTERS_BYTES (KW_COPIES && !KW_WEIGHT ? KW_COPIED(KW_PLANES * KW_FILTER_D * KW_TAPS * KW_BYTES) : 0)
 #define KW_TILES_BYTES                                                                                                                     \
-    ((KW_SRC_BYTES + KW_Y_BYTES) * (KW_COPIES && KW_WEIGHT ? 2 : 1) + KW_FILTERS_BYTES) /* of a tile, and of the next one */
+    (KW_WALKS ? 0 : (KW_SRC_BYTES + KW_Y_BYTES) * (KW_COPIES && KW_WEIGHT ? 2 : 1) + KW_FILTERS_BYTES) /* of a tile, and of the next one */
 /* Results pass shared memory, so that they leave it in runs of columns, where a lane's own are not such runs. */
 #define KW_OUT_STAGED (KW_FIRST && !KW_WEIGHT && KW_OUT_RUN > 1 && (KW_SUB_W % KW_OUT_RUN || KW_TILE_W % KW_OUT_RUN))
 #define KW_STAGED_BYTES (KW_OUT_STAGED ? KW_PLANES * KW_TILE_H * KW_TILE_W * KW_OUT_BYTES : 0)
 #define KW_LANES_BYTES (KW_WEIGHT ? KW_TAPS * KW_LANE_PLANES * KW_WAVE * 4 : 0)
-#define KW_LDS_BYTES KW_MAX(KW_TILES_BYTES, KW_MAX(KW_STAGED_BYTES, KW_LANES_BYTES))
+#define KW_WAVE_BYTES (KW_CEIL(KW_MAX(KW_TILES_BYTES, KW_MAX(KW_STAGED_BYTES, KW_LANES_BYTES)), 16) * 16)
+
+/* --- backward weight: a block's sums, and peers > 1: its share of them, which the blocks of its cluster write --- */
+
+#define KW_BLOCK_THREADS (KW_WAVES * KW_WAVE)
+#define KW_JOINS (KW_PEERS > 1)
+#define KW_FILTER_SUMS ((KW_FIRST ? 1 : KW_PLANES) * KW_TAPS)
+#define KW_PEER_SUMS (KW_CEIL(KW_FILTER_SUMS, 4 * KW_PEERS) * 4)
+#define KW_JOINED_BYTES (KW_JOINS ? KW_PEERS * KW_PEER_SUMS * 4 : 0) /* of either */
+#define KW_LDS_BYTES (2 * KW_JOINED_BYTES + KW_WAVES * KW_WAVE_BYTES)
 
 #endif

@@ -1,5 +1,5 @@
 /* depthwise.c: convolution with one channel a group and one to three spatial axes, in all directions: family conv.depthwise_block. A block
- * is one wave.
+ * is one wave, of backward weight one or several.
  *
  * A plane is what one filter slides over: a channel of an image. A block computes a tile of KW_TILE_H x KW_TILE_W pixels of KW_BATCH
  * planes, as many of them at a time as its lanes hold: images of one channel (order=first) or neighbouring channels of one image
@@ -99,7 +99,7 @@ KW_DEVICE kw_position kw_position_of(const kw_gpu_args *a, kw_i64 tile, kw_i64 *
     kw_position at;
     at.col = (int)(number % tiles_w) * KW_TILE_W;
     number /= tiles_w;
-    at.row = (int)(number % tiles_h) * KW_TILE_H;
+    at.row = (int)(number % tiles_h) * (KW_WALKS ? (int)a->params.rows : KW_TILE_H);
     number /= tiles_h;
     at.depth = (int)(number % tiles_d);
     *rest = (kw_i64)(number / tiles_d);
@@ -165,7 +165,7 @@ KW_DEVICE void kw_put_run(char *lds, kw_run_coord s, const kw_u32 *words) {
 
 /* Begins to copy h rows of w columns from a place on, all its planes; runs lie in shared memory as they are numbered. */
 KW_DEVICE void kw_rows_copy(char *lds, const kw_gpu_args *a, const char *tensor, kw_image size, kw_position at, int h, int w) {
-    int plane = kw_thread() % KW_PLANE_RUNS * KW_IN_RUN, first = kw_thread() / KW_PLANE_RUNS, groups = (int)a->groups;
+    int plane = kw_lane() % KW_PLANE_RUNS * KW_IN_RUN, first = kw_lane() / KW_PLANE_RUNS, groups = (int)a->groups;
     const char *slice = tensor + ((at.image * size.d + at.depth) * size.h * size.w * groups + at.channel + plane) * KW_BYTES;
     int there = at.channel + plane < groups;
     KW_UNROLL
@@ -197,7 +197,7 @@ KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_position at, i
     const char *from = (KW_DATA ? a->y : a->x) + kw_slice_first(a, size, at, 0) * KW_BYTES;
     kw_i64 step = KW_PLANES == 1 ? 0 : kw_plane_step(a, size);
     KW_ROLLED
-    for (int first = kw_thread(); first < KW_SRC_RUNS; first += KW_PREFETCH_LOADS * KW_WAVE) {
+    for (int first = kw_lane(); first < KW_SRC_RUNS; first += KW_PREFETCH_LOADS * KW_WAVE) {
         kw_u32 words[KW_PREFETCH_LOADS][KW_RUN_WORDS(KW_IN_RUN)];
         KW_UNROLL
         for (int i = 0; i < KW_PREFETCH_LOADS; i++) {
@@ -224,7 +224,7 @@ KW_DEVICE void kw_source_load(char *lds, const kw_gpu_args *a, kw_position at, i
     const char *source = KW_DATA ? a->y : a->x;
     int top = KW_MOVED_H(at.row) + KW_LOW_H, left = KW_MOVED(at.col) + KW_LOW;
     at.depth = depth;
-    for (int first = kw_thread(); first < KW_SRC_RUNS; first += KW_PREFETCH_LOADS * KW_WAVE) {
+    for (int first = kw_lane(); first < KW_SRC_RUNS; first += KW_PREFETCH_LOADS * KW_WAVE) {
         kw_u32 words[KW_PREFETCH_LOADS][KW_RUN_WORDS(KW_IN_RUN)];
         int ok[KW_PREFETCH_LOADS];
         KW_UNROLL

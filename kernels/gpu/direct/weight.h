@@ -19,7 +19,8 @@
 enum {
     KW_TILE_WAVES = KW_WAVES_Q / KW_SLICES,
     KW_BRING_THREADS = KW_WAVES_C * KW_TILE_WAVES * KW_WAVE,
-    KW_LOADS = KW_JOINS && KW_THREADS <= 256 ? 8 : 4
+    KW_LOADS = KW_JOINS && KW_THREADS <= 256 ? 8 : 4,
+    KW_ALONE = KW_BRING_THREADS == KW_WAVE /* each wave has tiles of its own, and waits for no other's */
 };
 
 /* The block's wave: its first result and source channel. Of 32 channels a group four waves have a quarter each. */
@@ -40,6 +41,14 @@ typedef struct kw_sums {
 typedef struct kw_own {
     int held, wave, to, from; /* number of its tile; of the wave among those that share it; its first channels in the block */
 } kw_own;
+
+/* The threads that bring and multiply a tile. */
+KW_DEVICE void kw_tile_barrier() {
+    if (KW_ALONE)
+        kw_wave_barrier();
+    else
+        kw_barrier();
+}
 
 /* Begins to bring the wave's tile of the round that begins with unit `first`; zeros where there is none. */
 KW_DEVICE void kw_tile_bring(char *lds, const kw_gpu_args *a, kw_own own, kw_i64 first, int channel) {
@@ -93,6 +102,7 @@ KW_DEVICE void kw_sums_join(const kw_gpu_args *a, char *lds, const kw_sums *sums
     float *own = (float *)(lds + KW_JOINED_BYTES);
     kw_sums_store(sums, own + wave_q * KW_WEIGHT_SUMS, 0, KW_SRC_CHANNELS, wave_c);
     kw_barrier();
+    kw_cluster_wait(); /* the peers' shared memory is there */
     for (int at = kw_thread() * 4; at < KW_WEIGHT_SUMS; at += KW_THREADS * 4) {
         float four[4] = {0, 0, 0, 0};
         kw_u32 words[4];
@@ -134,12 +144,12 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
     kw_own own = {wave_q / KW_TILE_WAVES, wave_c * KW_TILE_WAVES + wave_q % KW_TILE_WAVES, kw_wave_to(wave_c), kw_wave_from(wave_c)};
     char *tile = kw_lds + KW_JOINED_BYTES + own.held * KW_HELD_BYTES;
     kw_sums sums;
+#if KW_JOINS
+    kw_cluster_arrive();
+#endif
     KW_UNROLL
     for (int i = 0; i < KW_TAPS * KW_REPEAT_N * KW_ACC_N; i++)
         sums.at[i / KW_ACC_N / KW_REPEAT_N][i / KW_ACC_N % KW_REPEAT_N].e[i % KW_ACC_N] = 0;
-#if KW_JOINS
-    kw_cluster_barrier(); /* the peers' shared memory is there */
-#endif
 #if KW_LIES
     enum { OTHER = KW_ALL_HELD_BYTES / 2 };
     const kw_i64 round = args.params.parts * KW_SLICES;
@@ -152,11 +162,12 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
         } else {
             kw_async_wait(0, 0);
         }
-        kw_barrier();
+        kw_tile_barrier();
         kw_tile_multiply(&sums, tile + at, own);
-        kw_barrier();
+        kw_tile_barrier();
         at = OTHER - at;
     }
+    if (KW_ALONE && KW_JOINS) kw_barrier(); /* sums come to where tiles were */
 #else
     for (kw_i64 first = part; first < args.params.units; first += args.params.parts * KW_SLICES) {
         kw_tile_bring(tile, &args, own, first, channel);

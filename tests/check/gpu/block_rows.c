@@ -86,6 +86,30 @@ static const block_row planes[] = {
      "tile_h=8 tile_w=8 filter=3 stride=2 pad=1 dilation=3 sub_h=2 sub_w=4 vec_in=1 vec_out=1 order=first",
      {"batch=4", "batch=8"},
      {"n3 g3 c3 k3 i19x15 f3x3 s2x2 p1x1 d3x3"}},
+    {"w", /* waves of a block with tiles of their own, blocks that meet, of which the last have neither tiles nor shares */
+     "bf16",
+     "nhwgc",
+     "tile_h=4 tile_w=8 filter=3 stride=1 pad=1 sub_h=4 sub_w=4 vec_in=8 vec_out=2 order=last waves=4",
+     {"batch=32 peers=8", "batch=64"},
+     {"n2 g72 c72 k72 i19x41 f3x3 p1x1", "n1 g8 c8 k8 i1x2 f3x3 p1x1"}},
+    {"w",
+     "fp32",
+     "ngchw",
+     "tile_h=7 tile_w=8 filter=3 stride=2 pad=1 sub_h=3 sub_w=4 vec_in=1 vec_out=1 order=first waves=2",
+     {"batch=5 peers=2", "batch=10"},
+     {"n9 g2 c2 k2 i19x33 f3x3 s2x2 p1x1"}},
+    {"w", /* walks down columns, cut into rows for the waves there are */
+     "bf16",
+     "nhwgc",
+     "tile_h=64 tile_w=8 filter=3 stride=1 pad=1 sub_h=64 sub_w=4 vec_in=2 vec_out=2 order=last path=registers waves=4",
+     {"batch=32 peers=8", "batch=64"},
+     {"n2 g38 c38 k38 i21x13 f3x3 p1x1", "n1 g2 c2 k2 i1x1 f3x3 p1x1"}},
+    {"w", /* rows that no ring divides, taps that end in the midst of a stride */
+     "fp16",
+     "nhwgc",
+     "tile_h=8 tile_w=12 filter=5 stride=2 pad=2 sub_h=8 sub_w=4 vec_in=1 vec_out=1 order=last path=registers",
+     {"batch=10", "batch=21 waves=3"},
+     {"n3 g23 c23 k23 i41x27 f5x5 s2x2 p2x2"}},
 };
 const block_rows planes_rows = {planes, sizeof planes / sizeof *planes};
 

@@ -357,10 +357,13 @@ static void check_block(player *p, const char *family, const block_row *r, int a
         kw_config config;
         snprintf(head, sizeof head, "%s %s %s", family, name, r->dtype);
         snprintf(problem, sizeof problem, "%s %s %s", name, r->dtype, r->layout);
-        config_of(&config, head,
-                  (const char *const[4]){
-                      r->axes, r->more[arch],
-                      "ndim=2 dilation=1 filter_d=1 stride_d=1 pad_d=0 impl=grouped channels=32 slices=1 cols=64 pack=stage peers=1", ""});
+        config_of(
+            &config, head,
+            (const char *const[4]){
+                r->axes, r->more[arch],
+                "ndim=2 dilation=1 filter_d=1 stride_d=1 pad_d=0 impl=grouped channels=32 slices=1 cols=64 pack=stage path=lds waves=1 "
+                "peers=1",
+                ""});
         if (config.family->first_text && !strncmp(r->layout, "ngc", 3)) { /* bare, and with an epilogue */
             player_check_first(p, &config, problem, r->problems);
             player_check_first(p, &config, problem, r->problems);

@@ -32,7 +32,7 @@ static const rule_examples *const all_examples[] = {&any_groups_rule_examples,
                                                     &depthwise_lines_rule_examples,
                                                     &depthwise_lines_weight_rule_examples,
                                                     &depthwise_pixels_weight_rule_examples};
-enum { FAMILIES = sizeof all_examples / sizeof *all_examples, RULES_MAX = 512 };
+enum { FAMILIES = sizeof all_examples / sizeof *all_examples, RULES_MAX = 1024 };
 
 /* Rules that an example broke. */
 static const kw_rule *broken_rules[RULES_MAX];

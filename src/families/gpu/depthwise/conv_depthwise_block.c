@@ -24,7 +24,12 @@
     X(sub_w, NULL, 1, 64, "columns that a thread computes")                                                                                \
     X(vec_in, NULL, 1, 16, "elements of the source that a thread loads together: columns, or with order=last channels")                    \
     X(vec_out, NULL, 1, 16, "elements of the result (bwd_weight: of y) that a thread moves together; with order=last its channels")        \
-    X(order, "first last", 0, 1, "first: channels before pixels in memory; last: behind them")
+    X(order, "first last", 0, 1, "first: channels before pixels in memory; last: behind them")                                             \
+    X(path, "lds registers", 0, 1,                                                                                                         \
+      "lds: tiles of the source pass shared memory; registers (conv_bwd_weight): threads walk down sub_h rows of their columns")           \
+    X(waves, NULL, 1, 32, "waves of a block; in conv_bwd_weight each has tiles of its own, else 1")                                        \
+    X(peers, NULL, 1, 8,                                                                                                                   \
+      "conv_bwd_weight: blocks of a cluster, which add their sums through each other's shared memory; 1: a second stage adds all blocks'")
 
 enum {
 #define PLACE(name, words, low, high, meaning) AXIS_##name,
@@ -42,10 +47,13 @@ typedef enum order_word { FIRST, LAST } order_word;
 typedef struct depthwise_block {
     kw_op op;
     int64_t bytes, result_bytes; /* of an element */
-    int64_t ndim, tile[2], sub[2], filter[2], stride[2], pad[2], dilation, depth_filter, depth_stride, depth_pad, batch, vec_in, vec_out;
+    int64_t ndim, tile[2], sub[2], filter[2], stride[2], pad[2], dilation, depth_filter, depth_stride, depth_pad, batch, vec_in, vec_out,
+        waves, peers;
     order_word order;
+    bool walks;                  /* path=registers */
     int64_t lanes, lds;          /* of the target; 0 where none is asked */
-    bool copies;                 /* its architecture has copies of 16 bytes that pass no registers */
+    int64_t unit_registers;      /* of a multiprocessor */
+    bool copies, clusters;       /* its architecture has copies of 16 bytes that pass no registers; clusters of blocks */
     int64_t subtiles;            /* of a tile */
     int64_t step_w, span[2];     /* source columns from subtile to subtile; source rows and columns of one */
     int64_t planes, lane_planes; /* at a time: of the wave, of a lane */
@@ -75,6 +83,10 @@ typedef struct depthwise_block {
 #define KW_VEC_OUT b->vec_out
 #define KW_WAVE b->lanes
 #define KW_HAS_ASYNC16 b->copies
+#define KW_WAVES b->waves
+#define KW_PATH b->walks
+#define KW_PATH_REGISTERS true
+#define KW_PEERS b->peers
 #define KW_CEIL kw_ceil_div
 #include "gpu/depthwise/args.h"
 #include "gpu/lib/resources.h"
@@ -104,6 +116,7 @@ static void count_depthwise_block(depthwise_block *b) {
 
 static depthwise_block read_depthwise_config(const kw_config *config, const kw_target *target) {
     const int32_t *axis = config->axis;
+    const kw_gpu_arch *arch = target ? kw_gpu_arch_find(target->arch) : NULL;
     depthwise_block b = {.op = config->op,
                          .bytes = (int64_t)kw_dtype_size(config->dtype),
                          .result_bytes = (int64_t)kw_dtype_size(kw_config_output(config)),
@@ -121,9 +134,16 @@ static depthwise_block read_depthwise_config(const kw_config *config, const kw_t
                          .vec_in = axis[AXIS_vec_in],
                          .vec_out = axis[AXIS_vec_out],
                          .order = axis[AXIS_order] ? LAST : FIRST,
+                         .walks = axis[AXIS_path] != 0,
+                         .waves = axis[AXIS_waves],
+                         .peers = axis[AXIS_peers],
                          .lanes = target ? kw_max(1, target->lanes) : 0,
                          .lds = target ? target->lds : 0,
-                         .copies = target && kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_async16)};
+                         .unit_registers = target && target->unit_registers ? target->unit_registers
+                                           : arch                           ? arch->typical.unit_registers
+                                                                            : 0,
+                         .copies = target && kw_gpu_arch_has(arch, KW_GPU_async16),
+                         .clusters = target && kw_gpu_arch_has(arch, KW_GPU_tma)};
     count_depthwise_block(&b);
     return b;
 }
@@ -151,11 +171,17 @@ static bool sub_in_tile(const kw_rule_case *c) {
     return b->sub[0] <= b->tile[0] && b->sub[1] <= b->tile[1];
 }
 
-/* Sums, one source row and the filter of a thread, all of them in registers. */
+/* Sums, source rows and the filter of a thread, all of them in registers; of a walk the next step's rows too. */
+static int64_t count_values(const depthwise_block *b) {
+    int64_t rows = b->walks ? kw_ceil_div(b->filter[0], b->stride[0]) + 1 : b->sub[0];
+    int64_t source = b->walks ? 2 * b->stride[0] * b->span[1] : b->span[1];
+    return (rows * b->sub[1] + b->filter[0] * b->filter[1] + source) * b->lane_planes;
+}
+
 static bool depthwise_sums_fit_registers(const kw_rule_case *c) {
     const depthwise_block *b = c->decoded;
     enum { VALUES = 224 };
-    return (b->sub[0] * b->sub[1] + b->filter[0] * b->filter[1] + b->span[1]) * b->lane_planes <= VALUES;
+    return count_values(b) <= VALUES;
 }
 
 static bool phases_are_known(const kw_rule_case *c) {
@@ -187,6 +213,22 @@ static bool three_axes(const kw_rule_case *c) {
     return b->ndim == 3 || (b->depth_filter == 1 && b->depth_stride == 1 && b->depth_pad == 0);
 }
 
+static bool waves_of_weights(const kw_rule_case *c) {
+    const depthwise_block *b = c->decoded;
+    return b->op == KW_CONV_BWD_WEIGHT || b->waves == 1;
+}
+
+static bool walk_form(const kw_rule_case *c) {
+    const depthwise_block *b = c->decoded;
+    return !b->walks || (b->op == KW_CONV_BWD_WEIGHT && b->order == LAST && b->sub[0] == b->tile[0] && b->tile[1] % b->sub[1] == 0 &&
+                         b->vec_in == b->vec_out && b->dilation == 1 && b->span[1] <= 32);
+}
+
+static bool peers_of_weights(const kw_rule_case *c) {
+    const depthwise_block *b = c->decoded;
+    return b->peers == 1 || (b->op == KW_CONV_BWD_WEIGHT && !(b->peers & (b->peers - 1)));
+}
+
 static const kw_rule depthwise_valid_rules[] = {
     {"one_axis", "with ndim=1 a tile has one row: tile_h=1 sub_h=1", one_axis},
     {"three_axes", "only ndim=3 has a depth: filter_d=1 stride_d=1 pad_d=0", three_axes},
@@ -200,6 +242,13 @@ static const kw_rule depthwise_valid_rules[] = {
      "threads read rows in vectors of min(vec_in, 4) columns; the source columns between two subtiles must be multiples of it",
      reads_are_aligned},
     {"weight_runs", "conv_bwd_weight loads y in runs of vec_out columns, which must divide sub_w and tile_w", weight_runs},
+    {"walk_form",
+     "path=registers is for conv_bwd_weight with order=last: a thread has all rows of a tile (sub_h=tile_h), sub_w divides tile_w, vec_in "
+     "is "
+     "vec_out, dilation 1, and a row reads at most 32 columns",
+     walk_form},
+    {"waves", "blocks of several waves are for conv_bwd_weight", waves_of_weights},
+    {"peers", "clusters of 2, 4 or 8 blocks (peers) are for conv_bwd_weight", peers_of_weights},
     {0},
 };
 
@@ -223,11 +272,24 @@ static bool depthwise_fits_lds(const kw_rule_case *c) {
     return b->lds_bytes <= b->lds;
 }
 
+static bool depthwise_block_threads(const kw_rule_case *c) {
+    const depthwise_block *b = c->decoded;
+    enum { BLOCK_THREADS = 1024 };
+    return b->waves * b->lanes <= BLOCK_THREADS;
+}
+
+static bool depthwise_clusters(const kw_rule_case *c) {
+    const depthwise_block *b = c->decoded;
+    return b->peers == 1 || b->clusters;
+}
+
 static const kw_rule depthwise_runs_rules[] = {
-    {"subtiles", "a block is one wave; the tile has more subtiles than that has threads", subtiles_in_wave},
+    {"subtiles", "a wave has a tile, and the tile has more subtiles than that has threads", subtiles_in_wave},
     {"batch", "batch must be a multiple of the planes that a wave has at a time (conv_bwd_weight: just these)", batch_of_planes},
     {"plane_runs", "with order=last vec_in must divide the planes that a wave has at a time", planes_of_runs},
+    {"block_threads", "a block has at most 1024 threads", depthwise_block_threads},
     {"lds", "what a tile reads of the source needs more shared memory than a block may have", depthwise_fits_lds},
+    {"cluster_arch", "the architecture has no clusters of blocks, as peers asks", depthwise_clusters},
     {0},
 };
 
@@ -303,22 +365,45 @@ static const kw_rule depthwise_fits_rules[] = {
 
 /* --- launch --- */
 
-/* A filter's sums are shared by as many blocks as give each multiprocessor 16, since a block is but a wave. */
-static void launch_depthwise_weight(const depthwise_block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    enum { BLOCKS_WANTED = 16, PARTS_MAX = 256 };
+/* Blocks that a multiprocessor has at a time, up to 16 waves: as many as memory and registers leave room for. */
+static int64_t count_resident(const depthwise_block *b) {
+    enum { WAVES_WANTED = 16, BLOCK_BYTES = 1024, OTHER_REGISTERS = 32 };
+    int64_t registers = b->waves * b->lanes * (count_values(b) + OTHER_REGISTERS);
+    int64_t blocks = kw_min(b->lds / (b->lds_bytes + BLOCK_BYTES), WAVES_WANTED / b->waves);
+    return kw_max(1, b->unit_registers ? kw_min(blocks, b->unit_registers / kw_max(1, registers)) : blocks);
+}
+
+/* A filter's sums are shared by as many blocks as there are at a time, which all have as many rounds of tiles to go over, or by a cluster. */
+static void launch_depthwise_weight(const depthwise_block *b, const kw_problem *problem, const kw_target *target, int64_t out_h,
+                                    kw_launch *launch) {
+    enum { PARTS_MAX = 256, WALK_ROWS = 4 };
     kw_depthwise_block_params *params = kw_launch_params(launch, kw_depthwise_block_params);
     const kw_conv_dims *d = &problem->conv;
     bool first = b->order == FIRST;
     int64_t filters = (first ? d->g : kw_ceil_div(d->g, b->planes)) * b->depth_filter, images = first ? kw_ceil_div(d->n, b->planes) : d->n;
+    int64_t most = kw_min(kw_max(1, count_resident(b) * kw_max(1, target->units) / filters), PARTS_MAX);
+    bool joins = b->peers > 1;
+    params->rows = b->tile[0];
+    if (b->walks) {
+        /* As many rows as leave each wave something to do, but not so few that the taps' rows beside them are as many. */
+        int64_t shares = kw_ceil_div((joins ? b->peers : most) * b->waves, images * params->tiles_w * params->tiles_d);
+        int64_t rows = kw_min(kw_max(kw_ceil_div(out_h, shares), WALK_ROWS), b->tile[0]);
+        params->tiles_h = kw_ceil_div(out_h, rows);
+        params->rows = kw_ceil_div(out_h, params->tiles_h);
+    }
     int64_t units = images * params->tiles_h * params->tiles_w * params->tiles_d;
-    int64_t wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), filters), parts = kw_min(kw_min(wanted, units), PARTS_MAX);
+    int64_t rounds = kw_ceil_div(units, most * b->waves), parts = joins ? b->peers : kw_ceil_div(units, rounds * b->waves);
     params->parts = parts;
     params->units = units;
     params->elements = d->g * b->depth_filter * b->filter[0] * b->filter[1];
-    launch->stages = 2;
-    launch->stage[0].units = filters * parts;
-    launch->stage[1] = (kw_stage){kw_ceil_div(params->elements, KW_PARTS_SUMS(parts)), false, KW_ADD_THREADS};
-    launch->shared_bytes = parts * params->elements * (int64_t)sizeof(float);
+    launch->stage[0] = (kw_stage){filters * parts, false, (int32_t)(b->waves * b->lanes)};
+    if (joins) {
+        launch->cluster[0] = (int32_t)b->peers;
+    } else if (parts > 1) {
+        launch->stages = 2;
+        launch->stage[1] = (kw_stage){kw_ceil_div(params->elements, KW_PARTS_SUMS(parts)), false, KW_ADD_THREADS};
+        launch->shared_bytes = parts * params->elements * (int64_t)sizeof(float);
+    }
     launch->copied_bytes = 2 * (double)launch->shared_bytes;
 }
 
@@ -334,18 +419,25 @@ static void launch_in_order(const kw_config *config, const kw_problem *problem, 
     *kw_launch_params(launch, kw_depthwise_block_params) =
         (kw_depthwise_block_params){.tiles_h = tiles[0], .tiles_w = tiles[1], .tiles_d = pixels[0]};
     if (b.op == KW_CONV_BWD_WEIGHT) {
-        launch_depthwise_weight(&b, problem, target, launch);
+        launch_depthwise_weight(&b, problem, target, out[1], launch);
     }
     launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
     /* Of all waves, whose lanes beyond the image or the last subtile work for nothing: each subtile multiplies and reads its rows. */
+    int64_t rows_h = b.sub[0], span_h = b.span[0]; /* of a thread; rows of the source that it reads, or with those of y */
+    if (b.walks) {
+        const kw_depthwise_block_params *params = kw_launch_params_of(launch, kw_depthwise_block_params);
+        tiles[0] = params->tiles_h;
+        rows_h = params->rows + kw_ceil_div(b.filter[0], b.stride[0]) - 1;
+        span_h = rows_h * (b.stride[0] + 1);
+    }
     double waves = (double)(tiles[0] * tiles[1] * planes) * (double)kw_max(1, b.batch / b.planes), slices = (double)b.depth_filter;
     double lane_planes = (double)b.lane_planes, taps = (double)(b.filter[0] * b.filter[1]);
     if (b.op == KW_CONV_BWD_DATA) {
         taps /= (double)(b.stride[0] * b.stride[1]);
         slices /= (double)b.depth_stride;
     }
-    launch->multiply_adds = waves * slices * taps * (double)(b.sub[0] * b.sub[1]) * lane_planes;
-    double rows = (double)(b.span[0] * b.span[1]) * lane_planes / (double)kw_min(b.vec_out, 4);
+    launch->multiply_adds = waves * slices * taps * (double)(rows_h * b.sub[1]) * lane_planes;
+    double rows = (double)(span_h * b.span[1]) * lane_planes / (double)kw_min(b.vec_out, 4);
     /* Two accesses of order=first are as long as a load of order=last, by times of both on an H200. */
     launch->loads = waves * slices * (b.order == FIRST ? (double)b.accesses / (double)kw_max(1, 2 * b.lanes) : rows);
 }
@@ -364,6 +456,7 @@ const kw_family kw_family_conv_depthwise_block = {
     .dtypes = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16,
     .axes = depthwise_axes,
     .axis_count = sizeof depthwise_axes / sizeof *depthwise_axes,
+    .added = "path=lds waves=1 peers=1",
     .rules = {[KW_VALID] = {depthwise_valid_rules},
               [KW_RUNS] = {depthwise_runs_rules},
               [KW_TAKES] = {depthwise_takes_rules},

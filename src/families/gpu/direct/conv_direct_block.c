@@ -93,15 +93,23 @@ static void count_direct_work(const kw_direct_block *b, int64_t blocks, kw_launc
     launch->products = launch->multiply_adds * (double)(KW_INST_M * b->inst_n * b->inst_k);
 }
 
-/* Sums of a channel are shared by as many blocks as give each multiprocessor four. */
+/* Blocks that a multiprocessor has at a time, four at most: of swizzle=xor as many as memory and registers leave room for. */
+static int64_t count_resident(const kw_direct_block *b) {
+    enum { BLOCKS_WANTED = 4, BLOCK_BYTES = 1024, UNIT_THREADS = 512 }; /* threads have 128 registers */
+    int64_t blocks = kw_min(b->lds / (b->lds_bytes + BLOCK_BYTES), UNIT_THREADS / kw_max(1, b->threads));
+    return b->lies ? kw_max(1, kw_min(blocks, BLOCKS_WANTED)) : BLOCKS_WANTED;
+}
+
+/* Sums of a channel are shared by as many blocks as there are at a time, which all have as many rounds of tiles to go over. */
 static void launch_direct_weight(const kw_direct_block *b, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    enum { BLOCKS_WANTED = 4, SLICES_MAX = 256 };
+    enum { SLICES_MAX = 256 };
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];
     kw_problem_output(out, problem);
     int64_t tiles_h = kw_ceil_div(out[1], b->tile_h), tiles_w = kw_ceil_div(out[2], b->tile_w), units = tiles_h * tiles_w * d->n;
-    int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = kw_ceil_div(BLOCKS_WANTED * kw_max(1, target->units), cols);
-    int64_t parts = kw_min(kw_min(wanted, units), SLICES_MAX / b->waves_q), elements = d->k * KW_TAPS * b->channels;
+    int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = count_resident(b) * kw_max(1, target->units) / cols;
+    int64_t most = kw_max(1, kw_min(wanted, SLICES_MAX / b->waves_q)), rounds = kw_ceil_div(units, most * b->slices);
+    int64_t parts = kw_ceil_div(units, rounds * b->slices), elements = d->k * KW_TAPS * b->channels;
     bool joins = b->peers > 1;
     parts = joins ? b->peers : parts;
     *launch = (kw_launch){.stages = 2,

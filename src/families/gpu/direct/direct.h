@@ -32,7 +32,7 @@ typedef struct kw_direct_block {
     kw_dtype dtype, output; /* of the operands, of the result */
     int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec, peers;
     int64_t swizzle;
-    bool dense, through_lds, brings;                     /* brings: pack=lds */
+    bool dense, through_lds, brings, lies;               /* brings: pack=lds; lies: conv_bwd_weight with swizzle=xor */
     int64_t side, step, reach, coords_h, coords_w, open; /* open: dense's rows whose sums are open */
     int64_t source_channels, block_cols;                 /* of a block: channels of the source, of the result */
     int64_t lds_bytes;

@@ -70,6 +70,7 @@ static void ask_arch(kw_direct_block *b, const kw_target *target) {
 
 static void count_direct_block(kw_direct_block *b) {
     b->side = KW_SIDE;
+    b->lies = KW_WEIGHT && KW_LIES;
     b->step = KW_STEP;
     b->open = KW_OPEN;
     b->reach = KW_REACH;

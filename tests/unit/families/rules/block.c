@@ -3,10 +3,11 @@
 
 #define DEPTHWISE_AXES                                                                                                                     \
     "ndim=2 dilation=1 filter_d=1 stride_d=1 pad_d=0 tile_h=8 tile_w=8 filter=3 stride=1 pad=1 batch=8 sub_h=2 "                           \
-    "sub_w=2 vec_in=2 vec_out=2 order=first"
+    "sub_w=2 vec_in=2 vec_out=2 order=first path=lds waves=1 peers=1"
 #define DIRECT_AXES                                                                                                                        \
     "channels=8 impl=grouped tile_h=4 tile_w=16 stride=1 waves_c=1 waves_q=4 slices=1 cols=64 inst_k=16 swizzle=xor store=lds vec=8 "      \
     "pack=stage peers=1"
+#define WALK "batch=32 tile_h=64 sub_h=64 sub_w=4 order=last path=registers"
 #define DENSE "impl=dense channels=32 waves_q=1 cols=16"
 #define WEIGHT "cols=16 swizzle=none store=registers"
 
@@ -27,6 +28,16 @@ static const rule_example depthwise_examples[] = {
     {"phases", "conv_bwd_data fp16", "stride=2 sub_h=1", "gfx942", NULL},
     {"read_vectors", "conv_fwd fp16", "vec_in=4", "gfx942", NULL},
     {"weight_runs", "conv_bwd_weight fp16", "vec_out=4 batch=4", "gfx942", NULL},
+    {"waves", "conv_fwd fp16", "waves=2", "gfx942", NULL},
+    {"peers", "conv_fwd fp16", "peers=2", "sm_90", NULL},
+    {"peers", "conv_bwd_weight bf16", "batch=2 peers=3", "sm_90", NULL},
+    {"", "conv_bwd_weight bf16", "batch=2 waves=4 peers=8", "sm_90", NULL},
+    {"", "conv_bwd_weight bf16", WALK, "sm_90", NULL},
+    {"walk_form", "conv_fwd bf16", WALK, "sm_90", NULL},
+    {"walk_form", "conv_bwd_weight bf16", WALK " vec_in=4", "sm_90", NULL},
+    {"sums_in_registers", "conv_bwd_weight bf16", WALK " filter=9 pad=4", "sm_90", NULL},
+    {"block_threads", "conv_bwd_weight fp32", "batch=4 waves=32", "gfx942", NULL},
+    {"cluster_arch", "conv_bwd_weight bf16", "batch=4 peers=2", "gfx942", NULL},
     {"subtiles", "conv_fwd fp16", "sub_h=1 sub_w=1 vec_in=1 batch=1", "sm_90", NULL},
     {"batch", "conv_fwd fp16", "batch=6", "gfx942", NULL},
     {"batch", "conv_bwd_weight fp16", "batch=8", "gfx942", NULL},
