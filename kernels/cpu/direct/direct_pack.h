@@ -96,6 +96,8 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
                 pack_run(a, to, from, first_result(a, unit));
 #elif KW_WIDER
                 pack_row(a, to, from, left, channel);
+#elif KW_TILE_OWN
+                kw_pack_run(a, to, from, elements_of(a), element, left, channel);
 #else
                 if (joined(a) > 1)
                     pack_joined(a, to, from, first);
