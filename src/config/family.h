@@ -144,7 +144,7 @@ typedef struct kw_resource_estimate {
 } kw_resource_estimate;
 
 /* Kernels of a family that are made to one problem's measure, at most. */
-enum { KW_TAILORED_MAX = 16 };
+enum { KW_TAILORED_MAX = 28 };
 
 /* Stage functions that are compiled into the library, for families that need no compiler. */
 typedef struct kw_builtin {

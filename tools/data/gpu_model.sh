@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 kwright=${1:-build/kwright}
 store=build/sm_90.csv
 mkdir -p build
-waiting=(pairs pairs-2 pairs-3 pairs-4 columns columns-2 few first thin-2 tf32 narrow narrow-2 point deep weights)
+waiting=(pairs pairs-2 pairs-3 pairs-4 columns columns-2 few first thin-2 thin-3 tf32 narrow narrow-2 point deep weights)
 hosted=(bf16 bf16-drawn kernels thin)
 files() { printf 'data/sm_90-%s.csv.gz ' "$@"; }
 # shellcheck disable=SC2046 # names without spaces

@@ -1,4 +1,4 @@
-/* tailored.c: what families make passes the rules like any other kernel, and of what is left the estimate takes the best. */
+/* tailored.c: what families make passes the rules like any other kernel, and of what is left the estimate takes the best, as far as it knows them. */
 #include "dispatch/tailored/tailored.h"
 
 static bool family_tailors(const kw_family *family, const kw_request *request) {
@@ -34,7 +34,7 @@ typedef struct maker {
     size_t count;
 } maker;
 
-static bool keep_best(void *user, const kw_config *config) {
+static bool keep_in_order(void *user, const kw_config *config) {
     maker *m = user;
     const kw_request *request = m->request;
     const kw_target *target = request->context->target;
@@ -53,6 +53,24 @@ static bool keep_best(void *user, const kw_config *config) {
     return false;
 }
 
+static bool has_clusters(const kw_launch *launch) {
+    bool clusters = false;
+    for (int stage = 0; stage < launch->stages; stage++) {
+        clusters |= launch->cluster[stage] > 1;
+    }
+    return clusters;
+}
+
+static void drop_beyond_best(maker *m) {
+    size_t all = m->count, alone = 0;
+    m->count = 0;
+    for (size_t i = 0; i < all; i++) {
+        if (has_clusters(&m->kept[i].launch) || alone++ < KW_TAILORED_BEST) {
+            m->kept[m->count++] = m->kept[i];
+        }
+    }
+}
+
 kw_status kw_tailored_make(kw_tailored **made, size_t *count, kw_arena *arena, const kw_request *request, kw_error *err) {
     maker m = {request, NULL, 0};
     *count = 0;
@@ -63,7 +81,8 @@ kw_status kw_tailored_make(kw_tailored **made, size_t *count, kw_arena *arena, c
     if (!m.kept) {
         return kw_fail_memory(err, "a list of candidates");
     }
-    visit_made(request, keep_best, &m);
+    visit_made(request, keep_in_order, &m);
+    drop_beyond_best(&m);
     *made = m.kept;
     *count = m.count;
     return KW_OK;

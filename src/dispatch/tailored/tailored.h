@@ -7,7 +7,8 @@
 #include "dispatch/choose/request.h"
 #include "predict/estimate.h"
 
-enum { KW_TAILORED_KEPT = 8 }; /* those that the estimate says are best */
+/* Those that the estimate says are best, and all whose blocks meet in clusters, of which it knows less. */
+enum { KW_TAILORED_BEST = 8, KW_TAILORED_KEPT = KW_TAILORED_MAX };
 
 /* A kernel with what the problem wants in its text, and its launch. */
 typedef struct kw_tailored {

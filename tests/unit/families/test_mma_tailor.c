@@ -76,6 +76,33 @@ static void columns_fill_the_rounds(void **state) {
     }
 }
 
+/* Of thin products: blocks of a cluster share a tile's depth, four bring the few together, and two shallow blocks share a multiprocessor. */
+static void blocks_share_thin_products(void **state) {
+    static const struct {
+        const char *problem;
+        int32_t rows, cols, parts;
+        const char *pipe, *epi, *streamk;
+    } cases[] = {
+        {"gemm bf16 rcr m80 n4656 k3488", 80, 128, 3, "cooperative", "turned", "cluster"}, /* 37 tiles: 111 blocks */
+        {"gemm bf16 rcr m2800 n88 k2656", 128, 88, 5, "cooperative", "default", "cluster"},
+        {"gemm fp16 crr m11432 n120 k2968", 128, 128, 1, "cooperative", "cshuffle", "quad"},
+        {"gemm bf16 rcr m16 n13192 k1072", 16, 128, 1, "pingpong", "turned", "off"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_config configs[KW_TAILORED_MAX];
+        size_t count = made_for(configs, cases[i].problem, H200), found = 0;
+        for (size_t j = 0; j < count; j++) {
+            found += has_tile(&configs[j], 1, cases[i].rows, cases[i].cols, cases[i].pipe, cases[i].epi) &&
+                     kw_config_axis(&configs[j], "split_k", 0) == cases[i].parts &&
+                     kw_word_is(kw_config_axis_word(&configs[j], "streamk"), cases[i].streamk);
+        }
+        if (!found) {
+            fail_msg("%s: no %s of %dx%d among %zu", cases[i].problem, cases[i].streamk, cases[i].rows, cases[i].cols, count);
+        }
+    }
+}
+
 /* Rules take all that is made, but those that ask how a problem lies; the same every time; and their texts are read back. */
 static void rules_take_what_is_made(void **state) {
     static const char *const problems[] = {
@@ -83,6 +110,11 @@ static void rules_take_what_is_made(void **state) {
         "gemm fp16 rrr m152 n216 k39232",
         "gemm bf16 crr m8 n65536 k64",
         "gemm bf16 ccr b3 m300 n40 k128",
+        "gemm bf16 rcr m80 n4656 k3488",
+        "gemm fp16 rrr m2800 n88 k2656",
+        "gemm bf16 ccr m24 n41952 k680",
+        "gemm fp32 rcr m2304 n1440 k960 fpmath=tf32",
+        "gemm fp32 crr m2301 n1441 k961 fpmath=tf32",
         "gemm bf16 crr m233 n619 k95",
         "gemm fp8 rcr m2944 n6592 k3136 fpmath=fast_accum",
         "gemm bf8 rcr m2944 n6592 k3136",
@@ -153,9 +185,8 @@ static void others_have_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(columns_fill_the_rounds),
-        cmocka_unit_test(rules_take_what_is_made),
-        cmocka_unit_test(rounds_are_those_of_the_target),
+        cmocka_unit_test(columns_fill_the_rounds), cmocka_unit_test(blocks_share_thin_products),
+        cmocka_unit_test(rules_take_what_is_made), cmocka_unit_test(rounds_are_those_of_the_target),
         cmocka_unit_test(others_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -224,19 +224,20 @@ static void launch_gemm_mma(const kw_config *config, const kw_problem *problem, 
 
 static size_t tailor_gemm(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
     const kw_gemm_dims *d = &problem->gemm;
-    bool narrow = kw_dtype_size(problem->dtype) == 1, any_size = false;
+    int64_t bytes = (int64_t)kw_dtype_size(problem->dtype);
+    bool tf32 = bytes == 4 && problem->fpmath == KW_FPMATH_TF32, any_size = tf32 && problem->layout != KW_RCR;
     for (int i = 0; i < KW_TENSOR_COUNT; i++) {
         kw_matrix matrix = kw_problem_matrix(problem, (kw_tensor)i);
-        int64_t run = narrow && i != KW_Y ? 16 : 8;
+        int64_t run = tf32 ? 4 : bytes == 1 && i != KW_Y ? 16 : 8;
         any_size |= matrix.length % run || matrix.line_step % run || matrix.batch_step % run;
     }
     const kw_tailor_problem of = {.problem = problem,
                                   .target = target,
                                   .grid = gemm_grid,
                                   .cols = {d->n, d->m},
-                                  .turns = !narrow && !any_size && !d->groups,
+                                  .turns = bytes == 2 && !any_size && !d->groups,
                                   .any_size = any_size};
-    bool served = kw_dtype_size(problem->dtype) <= 2 && problem->dtype != KW_INT8;
+    bool served = (bytes <= 2 || tf32) && problem->dtype != KW_INT8;
     return served ? kw_mma_tailor(&kw_family_gemm_mma, &of, configs) : 0;
 }
 

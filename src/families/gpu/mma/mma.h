@@ -160,6 +160,8 @@ bool kw_mma_shares_instruction(const kw_mma *mma);
 bool kw_mma_overlaps(const kw_mma *mma);
 /* Blocks that share a tile's depth and each other's shared memory (streamk=cluster); 1: none do. */
 int32_t kw_mma_cluster(const kw_mma *mma);
+/* Bytes of the sums that they give each other, for each block; 0: none do. They meet where the operands were. */
+int64_t kw_mma_cluster_bytes(const kw_mma *mma);
 /* Blocks that bring the second operand together (streamk=pair, quad); 1: each its own. */
 int32_t kw_mma_pair(const kw_mma *mma);
 /* Whether a block brings the second operand whole before its first tile (streamk=stationary), and of how many steps there is room for it. */

@@ -115,6 +115,12 @@ int64_t kw_mma_stationary_steps(const kw_mma *mma) {
     return KW_STATIONARY_STEPS;
 }
 
+int64_t kw_mma_cluster_bytes(const kw_mma *mma) {
+    int32_t blocks = kw_mma_cluster(mma);
+    int64_t share = kw_ceil_div(mma->tile[1] / 8, blocks) * 8;
+    return blocks > 1 ? mma->tile[0] * share * blocks * KW_SUM_BYTES * mma->wave_groups : 0;
+}
+
 bool kw_mma_stores_boxes(const kw_mma *mma) {
     bool joined = mma->merge > 1 && mma->op == KW_CONV_BWD_WEIGHT; /* what is between groups has no place */
     return kw_mma_overlaps(mma) && kw_mma_passes(mma) && !kw_mma_aligns(mma) && !joined && kw_dtype_size(mma->output) == 2;

@@ -28,7 +28,7 @@ static bool tile_holds_waves(const kw_rule_case *c) {
 static bool instruction_is_used(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     if (kw_mma_shares_instruction(mma)) {
-        bool registers = kw_mma_overlaps(mma) && mma->epi != KW_EPI_CSHUFFLE;
+        bool registers = kw_mma_overlaps(mma) && (mma->epi != KW_EPI_CSHUFFLE || (mma->op == KW_GEMM && mma->bytes == 4));
         int32_t least = mma->op == KW_GEMM ? 8 : 16;
         bool any = (registers || kw_mma_cuts_piece(mma)) && mma->inst[1] >= least && mma->inst[1] <= 256 && mma->inst[1] % least == 0;
         bool columns =
@@ -155,9 +155,8 @@ static bool cluster_shares(const kw_rule_case *c) {
         return true;
     }
     int32_t blocks = kw_mma_cluster(mma), share = (int32_t)kw_ceil_div(mma->tile[1] / 8, blocks) * 8;
-    int64_t sums = (int64_t)mma->tile[0] * share * blocks * KW_SUM_BYTES * mma->wave_groups;
     bool run = mma->op == KW_GEMM || (share <= KW_SLAB_ELEMENTS && KW_SLAB_ELEMENTS % share == 0);
-    return sums <= kw_mma_tile_bytes(mma) * mma->stages && run;
+    return kw_mma_cluster_bytes(mma) <= kw_mma_tile_bytes(mma) * mma->stages && run;
 }
 
 /* From the registers: products whose second operand's columns are few. Where these are contiguous, 64 lie together. Turned runs: no part of the
@@ -256,7 +255,7 @@ const kw_rule kw_mma_valid_rules[] = {
      "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and of any multiple of 16 (gemm: 8) up to 256 with "
      "results from the registers, with spec=stride1 and merge=1, in conv_fwd and conv_bwd_weight of 16-bit types with vectors of 8, "
      "merge=1 "
-     "and spec=default, in conv_bwd_data of such from 80 on, and in gemm of such, of 16-bit types with vectors of 1 and of bytes",
+     "and spec=default, in conv_bwd_data of such from 80 on, and in gemm of such, of 16-bit types with vectors of 1, of bytes and of fp32",
      instruction_is_used},
     {"bulk_operands",
      "pipe=tma is for GEMM and conv_fwd with explicit=1, of bf16, fp16 or fp32 (as tf32), in runs of 16 bytes: vec_a and vec_b must be 8, "

@@ -1,6 +1,7 @@
 /* mma_tailor.c: tiles of pipe=cooperative and pingpong made to a problem's measure (kw_family.tailor). Their columns come in steps of 8, and which of
  * them a problem needs is a matter of counting: so many tiles that the multiprocessors' last round is full, and no more columns than the result has.
- * No list can have them all; each is compiled when it is met (docs/kernels/gpu-tailored.md). */
+ * Of a thin product, whose tiles are few, blocks share a tile's depth or its few besides. No list can have them all; each is compiled when it is met
+ * (docs/kernels/gpu-tailored.md). */
 #include "base/math.h"
 #include "families/gpu/mma/tailor.h"
 #include "gpu/lib/resources.h"
@@ -17,16 +18,19 @@ static const height heights[] = {
     {KW_PIPE_PINGPONG, 64}, {KW_PIPE_PINGPONG, 128}, {KW_PIPE_COOPERATIVE, 128}, {KW_PIPE_PINGPONG, 192}, {KW_PIPE_COOPERATIVE, 256},
 };
 enum { COLS_MAX = 256, COLS_STEP = 8, IMAGE_STEP = 16, STAGES_MAX = 8, STAGES_MIN = 3, GROUP_ROWS = 64, STEP_BYTES = 128, INST_BYTES = 32 };
+enum { SUMS = 192, LANES = 32 }; /* of a thread that multiplies, and threads of a wave */
 
-/* Those that were found so far, the cheapest first. */
+/* Those that were found so far, the cheapest first, at most so many: of thin products of each way in which blocks share, as what is expected of one way
+ * says little of the others. */
+enum { WAYS = 4, WAY_MAX = 3, ROUNDS_MAX = KW_TAILORED_MAX - WAYS * WAY_MAX };
 typedef struct found {
-    kw_mma tile[KW_TAILORED_MAX];
-    double ns[KW_TAILORED_MAX];
-    size_t count;
+    kw_mma tile[ROUNDS_MAX];
+    double ns[ROUNDS_MAX];
+    size_t count, most;
 } found;
 
 static void keep_tile(found *f, const kw_mma *mma, double ns) {
-    bool full = f->count == KW_TAILORED_MAX;
+    bool full = f->count == f->most;
     size_t at = full ? f->count - 1 : f->count;
     if (full && f->ns[at] <= ns) {
         return;
@@ -75,20 +79,27 @@ static double busiest_ns(kw_mma *mma, const kw_mma_grid *grid, int64_t units, in
     return divided ? parts : whole;
 }
 
+static void set_height(kw_mma *mma, const height *h) {
+    mma->pipe = h->pipe;
+    mma->wave_groups = mma->pipe == KW_PIPE_PINGPONG ? 2 : 1;
+    mma->wave[0] = KW_GROUP_WAVES * (3 - mma->wave_groups);
+    mma->tile[0] = h->rows;
+}
+
+/* For which a thread has registers, in whole runs. */
+static int32_t most_columns(const kw_mma *mma) {
+    int32_t sets = mma->bytes == 1 && !mma->fast ? 2 : 1, most = SUMS / sets * LANES * mma->wave[0] / mma->tile[0];
+    return (most < COLS_MAX ? most : COLS_MAX) / COLS_STEP * COLS_STEP;
+}
+
 /* Of all columns those with which a tile fewer along them would not do. */
 static void add_columns(found *f, kw_mma *mma, const kw_tailor_problem *p) {
-    enum {
-        SUMS = 192,
-        LANES = 32,
-        LEAST = 16,
-        LISTED = 64
-    }; /* sums that a thread has registers for; columns that lists have, and multiples */
-    int32_t step = mma->op == KW_GEMM ? COLS_STEP : IMAGE_STEP, sets = mma->bytes == 1 && !mma->fast ? 2 : 1;
-    int32_t most = SUMS / sets * LANES * mma->wave[0] / mma->tile[0];
+    enum { LEAST = 16, LISTED = 64 }; /* columns that lists have, and multiples */
+    int32_t step = mma->op == KW_GEMM ? COLS_STEP : IMAGE_STEP;
     int64_t cols = p->cols[mma->epi == KW_EPI_TURNED];
     bool listed = mma->epi == KW_EPI_CSHUFFLE && mma->bytes == 2 && !p->any_size;
     int32_t least = mma->op == KW_CONV_BWD_DATA ? LISTED : LEAST;
-    for (int32_t each = (most < COLS_MAX ? most : COLS_MAX) / step * step; each >= least; each -= step) {
+    for (int32_t each = most_columns(mma) / step * step; each >= least; each -= step) {
         int64_t count = kw_ceil_div(cols, each);
         mma->tile[1] = mma->inst[1] = each;
         if ((each % LISTED || !listed) && kw_round_up(kw_ceil_div(cols, count), step) == each && stages_of(mma)) {
@@ -96,6 +107,126 @@ static void add_columns(found *f, kw_mma *mma, const kw_tailor_problem *p) {
             keep_tile(f, mma, busiest_ns(mma, &grid, kw_max(1, p->target->units), grid.elements));
         }
     }
+}
+
+/* --- thin products: few columns, or turned few rows, in a tile or two ---
+ *
+ * Tiles that are fewer than multiprocessors leave some idle, and a tile alone waits for memory as long as its depth is. So the blocks of a cluster share its
+ * depth, or neighbours bring the few together, and where few bytes are on their way two blocks share a multiprocessor, the second of which may be of the
+ * next launch. */
+
+enum { THIN_COLS = 256, TILES_ACROSS = 2, CLUSTER_MAX = 8, THIN_STAGES = 16, TURNS_STAGES = 4, HALF_SUMS = 64, HALF_COLS = 104 };
+static const height thin_heights[] = {
+    {KW_PIPE_PINGPONG, 64},     {KW_PIPE_PINGPONG, 128},    {KW_PIPE_PINGPONG, 192},
+    {KW_PIPE_COOPERATIVE, 128}, {KW_PIPE_COOPERATIVE, 256}, {KW_PIPE_COOPERATIVE, 384},
+};
+
+/* Clusters of so many blocks that run at a time, one on a multiprocessor, as the driver of an H200 says: groups of 16 and 18 multiprocessors leave some over. */
+static const int32_t clusters_of[CLUSTER_MAX + 1] = {0, 132, 66, 39, 30, 22, 17, 15, 15};
+enum { CLUSTERS_UNITS = 132 };
+
+/* Fitted to 640 kernels of 39 thin products that an H200 timed (docs/results/2026-11-28/nvidia-products.md): products and bytes a nanosecond, of a
+ * multiprocessor and of all; how long a copy is on its way; a step's waits, and among blocks; a meeting, and what a block sends there; a tile's end. */
+static const double thin_products_ns = 6060, thin_drawn_ns = 167, thin_cache_ns = 7490, thin_memory_ns = 4500, copy_ns = 440, step_ns = 140,
+                    shared_step_ns = 26, meeting_ns = 270, met_ns = 26, thin_end_ns = 560, thin_result_ns = 0.146, held_twice_ns = 190,
+                    thin_shows = 0.2;
+
+static double thin_ns(const kw_mma *mma, const kw_problem *problem, int64_t rounds, int64_t steps, int64_t blocks) {
+    double team = kw_mma_cluster(mma), results = (double)mma->tile[0] * mma->tile[1];
+    double first = (double)mma->tile[0] * STEP_BYTES, drawn = first + ((double)kw_mma_tile_bytes(mma) - first) / kw_mma_pair(mma);
+    bool twice = kw_mma_blocks_held(mma) > 1, turns = mma->pipe == KW_PIPE_PINGPONG;
+    double on_way = drawn * (double)kw_min(mma->stages, steps) * (twice && rounds > 1 ? 2 : 1), count = (double)(rounds * steps);
+    double parts[] = {count * drawn * (1 / thin_drawn_ns + copy_ns / on_way),
+                      count * (step_ns + (kw_mma_pair(mma) > 1 ? shared_step_ns : 0)),
+                      count * results * 2 * mma->tile[2] / thin_products_ns, (double)(blocks * steps) * drawn / thin_cache_ns,
+                      (double)kw_problem_bytes(problem) / thin_memory_ns};
+    double longest = 0, next = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        next = fmax(next, fmin(longest, parts[i]));
+        longest = fmax(longest, parts[i]);
+    }
+    double meeting = team > 1 ? meeting_ns + (double)rounds * mma->wave_groups * results * KW_SUM_BYTES / met_ns : 0;
+    return longest + thin_shows * next + meeting + (double)rounds * (thin_end_ns + thin_result_ns * results / team / (turns ? 2 : 1)) -
+           (twice ? held_twice_ns : 0);
+}
+
+/* As deep as a multiprocessor, or half of one, has room for, but no deeper than a block has steps; 0 where that is too little, or half would do. */
+static int32_t thin_stages(kw_mma *mma, int64_t steps, bool twice) {
+    bool in_turns = mma->pipe == KW_PIPE_PINGPONG && kw_mma_cluster(mma) > 1;
+    int32_t least = twice || in_turns ? TURNS_STAGES : STAGES_MIN, step = in_turns ? 2 : 1;
+    mma->stages = (int32_t)kw_max(least, kw_min(THIN_STAGES, steps)) / step * step;
+    while (mma->stages >= least && kw_mma_stages_bytes(mma) > (twice ? KW_HALF_LDS : mma->lds)) {
+        mma->stages -= step;
+    }
+    return mma->stages < least || (kw_mma_blocks_held(mma) > 1) != twice ? 0 : mma->stages;
+}
+
+/* A tile of so many rows and columns, its blocks as team (split_k) and pair (streamk) say. */
+static void add_thin(found *f, kw_mma *mma, const kw_tailor_problem *p) {
+    kw_mma_grid grid = p->grid(mma, p->problem);
+    int64_t team = kw_mma_cluster(mma), pair = kw_mma_pair(mma), steps = kw_ceil_div(grid.steps, team), units = kw_max(1, p->target->units);
+    int64_t clusters = kw_ceil_div(grid.tile_rows, pair) * grid.tile_cols * grid.batches;
+    int64_t held = clusters_of[team * pair] * units / CLUSTERS_UNITS, rounds = kw_ceil_div(clusters, kw_max(1, held));
+    if (team > 1 && (team > grid.steps || rounds > 1)) {
+        return;
+    }
+    for (int twice = 0; twice < 2; twice++) {
+        bool room = !twice || (mma->tile[1] <= HALF_COLS && mma->tile[0] * mma->tile[1] <= HALF_SUMS * LANES * mma->wave[0]);
+        if (room && thin_stages(mma, steps, twice) && kw_mma_cluster_bytes(mma) <= kw_mma_tile_bytes(mma) * mma->stages) {
+            keep_tile(f, mma, thin_ns(mma, p->problem, rounds, steps, clusters * team * pair));
+        }
+    }
+}
+
+/* The tile alone, in pairs and quads, whose columns they divide evenly, and with its depth among 2 to 8. */
+static void add_shared(found f[WAYS], kw_mma *mma, const kw_tailor_problem *p, int32_t cols, int32_t most) {
+    static const struct {
+        kw_streamk streamk;
+        int32_t blocks;
+    } ways[] = {{KW_STREAMK_OFF, 1}, {KW_STREAMK_PAIR, 2}, {KW_STREAMK_QUAD, 4}};
+    bool turned = mma->epi == KW_EPI_TURNED;
+    mma->persistent = mma->split_k = 1;
+    mma->vec[2] = KW_ACCESS_BYTES / 2;
+    mma->epi = turned ? KW_EPI_TURNED : KW_EPI_CSHUFFLE;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++, f++) {
+        mma->streamk = ways[i].streamk;
+        mma->tile[1] = mma->inst[1] = (int32_t)kw_round_up(cols, COLS_STEP * ways[i].blocks);
+        if (mma->tile[1] <= most) {
+            add_thin(f, mma, p);
+        }
+    }
+    mma->streamk = KW_STREAMK_CLUSTER;
+    mma->tile[1] = mma->inst[1] = cols;
+    mma->vec[2] = 1;
+    mma->persistent = 0;
+    mma->epi = turned ? KW_EPI_TURNED : KW_EPI_DEFAULT;
+    for (mma->split_k = 2; mma->split_k <= CLUSTER_MAX; mma->split_k++) {
+        add_thin(f, mma, p);
+    }
+}
+
+static void add_thin_tiles(found f[WAYS], kw_mma *mma, const kw_tailor_problem *p) {
+    for (int turned = 0; turned < 2; turned++) {
+        int64_t cols = p->cols[turned];
+        for (size_t i = 0; i < sizeof thin_heights / sizeof *thin_heights && cols <= THIN_COLS; i++) {
+            set_height(mma, &thin_heights[i]);
+            int32_t most = most_columns(mma);
+            for (int64_t across = 1; across <= TILES_ACROSS; across++) {
+                int64_t each = kw_round_up(kw_ceil_div(cols, across), COLS_STEP);
+                mma->epi = turned ? KW_EPI_TURNED : KW_EPI_CSHUFFLE;
+                if (each <= most && kw_ceil_div(cols, each) == across) {
+                    add_shared(f, mma, p, (int32_t)each, most);
+                }
+            }
+        }
+    }
+}
+
+static size_t write_tiles(const found *f, const kw_family *family, kw_config configs[]) {
+    for (size_t i = 0; i < f->count; i++) {
+        configs[i] = kw_mma_write(&f->tile[i], family);
+    }
+    return f->count;
 }
 
 size_t kw_mma_tailor(const kw_family *family, const kw_tailor_problem *p, kw_config configs[KW_TAILORED_MAX]) {
@@ -106,8 +237,8 @@ size_t kw_mma_tailor(const kw_family *family, const kw_tailor_problem *p, kw_con
         !kw_epilogue_is_bare(&problem->epilogue)) {
         return 0;
     }
-    found f = {0};
-    int32_t run = p->any_size ? 1 : KW_ACCESS_BYTES / mma.bytes, results = p->any_size ? 1 : KW_ACCESS_BYTES / 2;
+    found f = {.most = ROUNDS_MAX}, thin[WAYS] = {{.most = WAY_MAX}, {.most = WAY_MAX}, {.most = WAY_MAX}, {.most = WAY_MAX}};
+    int32_t run = p->any_size ? 1 : KW_ACCESS_BYTES / mma.bytes, results = p->any_size ? 1 : mma.bytes == 4 ? run : KW_ACCESS_BYTES / 2;
     mma.fast = problem->fpmath == KW_FPMATH_FAST_ACCUM;
     mma.ndim = problem->ndim;
     mma.layout = problem->op == KW_GEMM ? (int32_t)problem->layout : 0;
@@ -123,15 +254,16 @@ size_t kw_mma_tailor(const kw_family *family, const kw_tailor_problem *p, kw_con
     for (int turned = 0; turned < (p->turns ? 2 : 1); turned++) {
         mma.epi = turned ? KW_EPI_TURNED : KW_EPI_CSHUFFLE;
         for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
-            mma.pipe = heights[i].pipe;
-            mma.wave_groups = mma.pipe == KW_PIPE_PINGPONG ? 2 : 1;
-            mma.wave[0] = KW_GROUP_WAVES * (3 - mma.wave_groups);
-            mma.tile[0] = heights[i].rows;
+            set_height(&mma, &heights[i]);
             add_columns(&f, &mma, p);
         }
     }
-    for (size_t i = 0; i < f.count; i++) {
-        configs[i] = kw_mma_write(&f.tile[i], family);
+    if (p->turns) {
+        add_thin_tiles(thin, &mma, p);
     }
-    return f.count;
+    size_t count = write_tiles(&f, family, configs);
+    for (size_t i = 0; i < WAYS; i++) {
+        count += write_tiles(&thin[i], family, configs + count);
+    }
+    return count;
 }
