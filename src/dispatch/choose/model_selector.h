@@ -20,7 +20,7 @@ void kw_model_selector_close(kw_model_selector **selector);
 /* Kernels that have the problem's operation and type: those of one registry, always the same ones in the same order for the same serial, and
  * behind them KW_SELECTOR_GUESTS at most that are not asked about again. As for kw_ranking_score: launches[i] is NULL where a kernel does not
  * fit. launches, estimates and what is answered have places for all guests that may be; in those behind the last launches[i] is NULL. */
-enum { KW_SELECTOR_GUESTS = 8 };
+enum { KW_SELECTOR_GUESTS = 20 };
 typedef struct kw_selector_query {
     uint64_t registry; /* its serial */
     const kw_problem *problem;

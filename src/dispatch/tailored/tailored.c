@@ -30,27 +30,27 @@ static bool visit_made(const kw_request *request, bool (*take)(void *user, const
 
 typedef struct maker {
     const kw_request *request;
-    kw_tailored *kept; /* one more than are kept */
+    kw_tailored *made; /* one more than are taken */
     size_t count;
+    const kw_tailored *order[KW_TAILORED_MAX]; /* the best by the estimate first */
 } maker;
 
-static bool keep_in_order(void *user, const kw_config *config) {
+static bool take_in_order(void *user, const kw_config *config) {
     maker *m = user;
     const kw_request *request = m->request;
     const kw_target *target = request->context->target;
-    kw_tailored *last = &m->kept[m->count];
+    kw_tailored *last = &m->made[m->count];
     if (kw_catalog_has(&request->registry->catalog, config) || kw_config_serves(&last->config, config, &request->problem, target, NULL)) {
         return false;
     }
     kw_config_launch(&last->config, &request->problem, target, &last->launch);
     last->estimate = kw_estimate_of(&last->config, &request->problem, (double)kw_problem_bytes(&request->problem), target, &last->launch);
-    for (size_t at = m->count; at > 0 && m->kept[at - 1].estimate.ns > m->kept[at].estimate.ns; at--) {
-        kw_tailored other = m->kept[at];
-        m->kept[at] = m->kept[at - 1];
-        m->kept[at - 1] = other;
+    size_t at = m->count++;
+    for (; at > 0 && m->order[at - 1]->estimate.ns > last->estimate.ns; at--) {
+        m->order[at] = m->order[at - 1];
     }
-    m->count += m->count < KW_TAILORED_KEPT;
-    return false;
+    m->order[at] = last;
+    return m->count == KW_TAILORED_MAX;
 }
 
 static bool has_clusters(const kw_launch *launch) {
@@ -61,30 +61,29 @@ static bool has_clusters(const kw_launch *launch) {
     return clusters;
 }
 
-static void drop_beyond_best(maker *m) {
-    size_t all = m->count, alone = 0;
-    m->count = 0;
-    for (size_t i = 0; i < all; i++) {
-        if (has_clusters(&m->kept[i].launch) || alone++ < KW_TAILORED_BEST) {
-            m->kept[m->count++] = m->kept[i];
+static size_t keep_best(kw_tailored kept[], const maker *m) {
+    size_t count = 0, alone = 0;
+    for (size_t i = 0; i < m->count && count < KW_TAILORED_KEPT; i++) {
+        if (has_clusters(&m->order[i]->launch) || alone++ < KW_TAILORED_BEST) {
+            kept[count++] = *m->order[i];
         }
     }
+    return count;
 }
 
 kw_status kw_tailored_make(kw_tailored **made, size_t *count, kw_arena *arena, const kw_request *request, kw_error *err) {
-    maker m = {request, NULL, 0};
+    maker m = {.request = request};
     *count = 0;
     if (!request->registry->tailors || !any_tailors(request)) {
         return KW_OK;
     }
-    m.kept = kw_arena_array(arena, KW_TAILORED_KEPT + 1, sizeof *m.kept);
-    if (!m.kept) {
+    m.made = kw_arena_array(arena, KW_TAILORED_MAX + 1, sizeof *m.made);
+    *made = kw_arena_array(arena, KW_TAILORED_KEPT, sizeof **made);
+    if (!m.made || !*made) {
         return kw_fail_memory(err, "a list of candidates");
     }
-    visit_made(request, keep_in_order, &m);
-    drop_beyond_best(&m);
-    *made = m.kept;
-    *count = m.count;
+    visit_made(request, take_in_order, &m);
+    *count = keep_best(*made, &m);
     return KW_OK;
 }
 

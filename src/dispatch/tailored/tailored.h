@@ -7,8 +7,8 @@
 #include "dispatch/choose/request.h"
 #include "predict/estimate.h"
 
-/* Those that the estimate says are best, and all whose blocks meet in clusters, of which it knows less. */
-enum { KW_TAILORED_BEST = 8, KW_TAILORED_KEPT = KW_TAILORED_MAX };
+/* Those that the estimate says are best, and all whose blocks meet in clusters, of which it knows less; so many at most. */
+enum { KW_TAILORED_BEST = 8, KW_TAILORED_KEPT = 20 };
 
 /* A kernel with what the problem wants in its text, and its launch. */
 typedef struct kw_tailored {
