@@ -6,6 +6,9 @@ local tested = {
     { 4, 7, 1, 2 }, { 4, 8, 1, 1 }, { 4, 9, 1, 1 },
 }
 
+-- fp32 rows under filters of one column are read where they lie
+local columns = { { 8, 3, 1, 1 }, { 6, 2, 1, 1 }, { 6, 4, 1, 1 }, { 4, 6, 1, 1 }, { 4, 9, 1, 1 } }
+
 local function listed(list, c)
     for _, row in ipairs(list) do
         if row[1] == c.tile_h and row[2] == c.taps_h and row[3] == c.columns and row[4] == c.stride then
@@ -38,8 +41,7 @@ return {
         end,
         -- 3x3 with stride 2 is conv.depthwise_pixels_weight's: pixels copied one by one take more than the products.
         default = function(c, arch)
-            -- fp32 rows under filters of one column are read where they lie
-            local column = c.dtype == "fp32" and c.taps_h == 3 and c.columns == 1 and c.stride == 1 and c.tile_h == 8
+            local column = c.dtype == "fp32" and listed(columns, c)
             local several = (c.taps_h == 3 or c.taps_h == 5 or c.taps_h == 7) and (c.taps_h ~= 3 or c.stride == 1)
                 and c.columns == (c.taps_h == 3 and 3 or 1) and (c.tile_h == 4 or c.tile_h == 8 or c.tile_h == 16)
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and (column or several)
