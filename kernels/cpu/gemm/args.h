@@ -8,7 +8,8 @@
 typedef struct kw_gemm_params {
     kw_i64 chunk_rows;        /* rows of A of a unit, whole tiles; of channels-first pixels (planes.h) its panels */
     kw_i64 parts;             /* of the columns; each is a unit of its own */
-    int copy;                 /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
+    short copy;               /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
+    short soon;               /* 1: packed weights are beyond the second level, and tiles ask for the next block's */
     short far;                /* kw_tile_job */
     short together;           /* blocks of columns that a tile of rows meets before the next one, of math=amx; else 1 */
     kw_i64 pitch;             /* bytes from one copied row to the next */

@@ -26,10 +26,13 @@
 #define KW_TILE_BACK 1
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
+#define KW_TILE_RESUMES (KW_LANES == 8 && KW_STORAGE == 0 && KW_MATH == 0 && !KW_LANES_ARE_PIXELS)
+#define KW_TILE_SOON KW_TILE_RESUMES
 #define KW_TILE_APART (KW_LANES_ARE_PIXELS && ((KW_STORAGE == 0 && KW_MATH == 0) || (KW_STORAGE == 1 && KW_DP && KW_LANES == 16)))
 #include "cpu/lib/zip.h"
 #include "cpu/lib/tile.h"
 #include "cpu/ahead/call.h"
+#define KW_SLICES (KW_MATH == 3 || KW_TILE_RESUMES) /* sums of part of the depth can wait */
 
 /* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */
 typedef struct product {
@@ -195,11 +198,20 @@ static void expect_weights(const kw_kernel_args *a, const product *p, const chun
     job->next_lines = (lines + chunks - 1) / chunks;
 }
 
+/* Where the packed weights are beyond the second level, each tile of a block asks for its share of the next block's: a block's first tile would wait
+ * for them. tiles: of the block, and those before this one. */
+KW_INLINE void ask_soon(const kw_kernel_args *a, kw_i64 run_bytes, kw_i64 tiles, kw_i64 before, int is_last, kw_tile_job *job) {
+    job->soon = job->w, job->soon_step = 0;
+    if (!a->params.soon || is_last) return;
+    job->soon_step = (KW_STEP_BYTES + tiles - 1) / tiles;
+    job->soon += run_bytes + before * job->steps * job->soon_step;
+}
+
 static void multiply_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *memory) {
     static const kw_run whole_depth = {0, 0};
     kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth);
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + a->params.copy_at;
-    kw_i64 slice = KW_MATH == 3 ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
+    kw_i64 slice = KW_SLICES ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
     kw_i64 block_spill = h->step_end - h->step < steps ? (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS * spill : 0;
     kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1, .far = a->params.far};
     job.ahead_step = KW_TILE_PIXELS * 4;
@@ -213,7 +225,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
             job.more = step > 0, job.rest = kw_min(step + slice, h->step_end) < steps;
             job.back = job.rest ? 0 : 4 * steps_back(a, p);
             job.spill = memory + (k - h->k) * block_spill;
-            if (slice < steps) expect_weights(a, p, h, k, step, &job);
+            if (KW_MATH == 3 && slice < steps) expect_weights(a, p, h, k, step, &job);
             kw_i64 tiles = h->direct == h->first || h->direct == h->last ? even_tiles(h->last - h->first) : 0;
             for (kw_i64 row = h->first; row < h->last; row += job.cols, job.spill += spill, tiles--) {
                 int direct = row < h->direct;
@@ -226,6 +238,9 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 for (kw_i64 b = k; b < kw_min(k + together, h->k_end); b++) {
                     job.w = a->packed + (h->batch * blocks + b) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
                     job.channels = p->columns - b * KW_BLOCK;
+                    if (KW_TILE_SOON)
+                        ask_soon(a, KW_HEAD_BYTES + steps * KW_STEP_BYTES, (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS,
+                                 (row - h->first) / KW_TILE_COLS, b + 1 == h->k_end, &job);
                     job.out = p->c + h->batch * p->c_batch + row * p->c_row + b * KW_BLOCK * KW_OUT_BYTES;
                     job.at = kw_place_at(a, p->c, (KW_POINTWISE || KW_ROW_GROUPS ? h->batch * p->columns : 0) + b * KW_BLOCK,
                                          (KW_POINTWISE || KW_ROW_GROUPS ? 0 : h->batch * p->rows) + row);
@@ -291,7 +306,7 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
         h.direct = h.first + (h.last - h.first - beyond) / KW_TILE_COLS * KW_TILE_COLS;
         if (even_tiles(h.last - h.first) && !beyond) h.direct = h.last;
         if (a->params.copy) h.direct = h.first;
-        kw_i64 steps = kw_run_steps(p.depth), deep = KW_MATH == 3 ? a->params.deep : steps;
+        kw_i64 steps = kw_run_steps(p.depth), deep = KW_SLICES ? a->params.deep : steps;
         for (; h.step < steps; h.step = h.step_end) {
             h.step_end = kw_min(h.step + deep, steps);
             if ((number != held || deep < steps) && h.direct < h.last) copy_chunk(a, &p, &h, memory + a->params.copy_at);

@@ -54,6 +54,8 @@ typedef struct kw_tile_job {
     char *spill;
     const char *ahead;
     kw_i64 ahead_step;
+    const char *soon; /* KW_TILE_SOON, into the second level */
+    kw_i64 soon_step;
     kw_i64 far; /* bytes ahead of where it multiplies that a tile of vectors asks for weights; 0 where the core does so by itself */
 #if KW_X_ZERO
     int times; /* that the sums in front of runs are taken */
@@ -65,7 +67,7 @@ typedef struct kw_tile_job {
     const char *next; /* math=amx: weights that come next, of which next_lines are asked for with each chunk */
     kw_i64 next_lines;
     kw_i64 back;    /* KW_TILE_BACK */
-    int more, rest; /* math=amx: sums begin with what is in spill; they are left there for more to come */
+    int more, rest; /* math=amx, KW_TILE_RESUMES: sums begin with what is in spill; they are left there for more to come */
     kw_i64 lead;    /* where KW_IN_PLACE: pixels in front that are summed again and not written */
     int unraised;   /* and pixels are as they lie in the tensor */
 } kw_tile_job;

@@ -28,14 +28,20 @@
  *                  term of the same sums, so an infinity makes NaN of no other result
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_FAR    of a text that defines it 1: weights are asked for job->far bytes ahead
+ *   KW_TILE_SOON   of a text that defines it 1: beside each step something of job->soon is asked for, which comes later than that
  *   KW_TILE_APART  of a text that defines it 1: the vectors of a step lie job->w_step bytes behind those of the step before
  *   KW_TILE_ZIPS   of such a text: where job->apart is not 0 the vectors are pairs yet to be made, out of elements and those so many bytes behind
  *   KW_TILE_JOINS  of a text that defines it 1: so many runs of the table are one (job->run_step), of as many times the steps
+ *   KW_TILE_RESUMES  of a text that defines it 1: sums begin with what is in spill (job->more), and are left there (job->rest)
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
 
 #ifndef KW_TILE_FAR
 #define KW_TILE_FAR 0
+#endif
+
+#ifndef KW_TILE_SOON
+#define KW_TILE_SOON 0
 #endif
 
 #ifndef KW_TILE_JOINS
@@ -173,11 +179,17 @@
         __builtin_prefetch(ahead);                                                                                                         \
         ahead += ahead_step;                                                                                                               \
     }                                                                                                                                      \
+    if (KW_TILE_SOON) {                                                                                                                    \
+        __builtin_prefetch(soon, 0, 2);                                                                                                    \
+        soon += soon_step;                                                                                                                 \
+    }                                                                                                                                      \
     w += w_step;                                                                                                                           \
     KW_EACH_BASE(KW_ADVANCE_BASE)
 
 #define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, (kw_vf)a##pixel##_##v);
 #define KW_SPILL_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_SPILL, pixel)
+#define KW_RESUME(pixel, v) a##pixel##_##v = (kw_va)kw_load(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR);
+#define KW_RESUME_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_RESUME, pixel)
 #if KW_EPILOGUE
 #define KW_HOLD_STEPS(v) kw_held held##v = kw_held_of(kw_place_moved(job->at, (v)*KW_LANES, 0, 0));
 #if KW_W_ZERO && KW_TILE_OWN /* whose vectors have channels of several groups */
@@ -256,6 +268,11 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
     }
 #endif
     KW_EACH_PIXEL(KW_DECLARE_PIXEL)
+#if KW_TILE_RESUMES
+    if (job->more) {
+        KW_EACH_PIXEL(KW_RESUME_PIXEL)
+    }
+#endif
 #if KW_MULTIPLIES_FIRST
     KW_EACH_PIXEL(KW_DECLARE_PRODUCT)
 #endif
@@ -263,6 +280,8 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
     kw_i64 far __attribute__((unused)) = job->far, w_step __attribute__((unused)) = KW_WEIGHTS_STEP(job);
     const char *ahead __attribute__((unused)) = job->ahead;
     kw_i64 ahead_step __attribute__((unused)) = job->ahead_step;
+    const char *soon __attribute__((unused)) = job->soon;
+    kw_i64 soon_step __attribute__((unused)) = job->soon_step;
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run += KW_RUN_STEP(job)) {
         const char *w = job->w + run->w + KW_HEAD_BYTES;
         KW_EACH_BASE(KW_DECLARE_BASE)
@@ -345,6 +364,12 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
         }
 #endif
     }
+#if KW_TILE_RESUMES
+    if (job->rest) {
+        KW_EACH_PIXEL(KW_SPILL_PIXEL)
+        return;
+    }
+#endif
 #if !KW_TILE_SUMS
     if (!KW_EPILOGUE_LONG && kw_tile_whole(job) && KW_STORES_HELD(job)) {
         char *out = job->out;

@@ -11,7 +11,8 @@
 
 enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
 
-enum { GROUP_SPREAD = 4 };
+/* SOON_TILES: of a block of weights at most, that more of them would wait for hardly longer. */
+enum { GROUP_SPREAD = 4, SOON_TILES = 64 };
 
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
 
@@ -78,15 +79,21 @@ static cut cut_of(const kw_product *p, const kw_config *config, const kw_target 
     return c;
 }
 
-/* Tile registers are done so soon that packed weights, which come again for each chunk from beyond the second-level cache, are what is waited
- * for where rows are long and chunks of few of them. With parts of the depth chunks have more rows, and their sums come and go instead. */
+/* KW_SLICES of the kernel: whether sums of part of the depth can wait for the rest. Vectors of 16 lanes gained nothing. */
+static bool may_cut(const kw_config *config, const kw_tile_work *work, const kw_product *p) {
+    return !p->groups && (work->amx || (config->dtype == KW_FP32 && kw_config_isa(config)->lanes == 8));
+}
+
+/* Packed weights, which come again for each chunk from beyond the second-level cache, are what is waited for where rows are long and chunks of few
+ * of them. With parts of the depth chunks have more rows, and their sums come and go instead. */
 static cut cut_depth(const kw_product *p, const kw_config *config, const kw_target *target, const kw_tile_work *work, int64_t steps,
                      int64_t blocks, int64_t cache) {
-    enum { PARTS_MOST = 8, STEPS_LEAST = 256, SUM = 4 };
+    enum { PARTS_MOST = 64, STEPS_LEAST = 256, SUM = 4 };
     cut whole = cut_of(p, config, target, steps, blocks, cache), best = whole;
     int64_t packed = blocks * steps * KW_TILE_STEP_BYTES(work->block), sums = p->rows * blocks * work->block * SUM;
-    int64_t least = kw_ceil_div(p->rows, whole.rows) * packed * 7 / 8, chunk = KW_AMX_CHUNK(steps), chunks = KW_AMX_CHUNKS(steps);
-    if (!work->amx || p->groups || packed <= target->l2 / 2) {
+    int64_t least = kw_ceil_div(p->rows, whole.rows) * packed * 7 / 8, chunk = work->amx ? KW_AMX_CHUNK(steps) : 1;
+    int64_t chunks = kw_ceil_div(steps, chunk);
+    if (!may_cut(config, work, p) || packed <= target->l2 / 2) {
         return whole;
     }
     for (int64_t parts = 2; parts <= PARTS_MOST && steps / parts >= STEPS_LEAST; parts++) {
@@ -151,6 +158,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
         .chunk_rows = rows,
         .parts = parts,
         .copy = p.copies,
+        .soon = launch->packed_bytes > target->l2 / 2 && rows <= SOON_TILES * tile.cols,
         .far = (short)kw_tile_far(target),
         .together = (short)together,
         .pitch = pitch,
