@@ -88,15 +88,15 @@ static bool may_cut(const kw_config *config, const kw_tile_work *work, const kw_
  * of them. With parts of the depth chunks have more rows, and their sums come and go instead. */
 static cut cut_depth(const kw_product *p, const kw_config *config, const kw_target *target, const kw_tile_work *work, int64_t steps,
                      int64_t blocks, int64_t cache) {
-    enum { PARTS_MOST = 64, STEPS_LEAST = 256, SUM = 4 };
+    enum { STEPS_LEAST = 256, SUM = 4 };
     cut whole = cut_of(p, config, target, steps, blocks, cache), best = whole;
     int64_t packed = blocks * steps * KW_TILE_STEP_BYTES(work->block), sums = p->rows * blocks * work->block * SUM;
     int64_t least = kw_ceil_div(p->rows, whole.rows) * packed * 7 / 8, chunk = work->amx ? KW_AMX_CHUNK(steps) : 1;
-    int64_t chunks = kw_ceil_div(steps, chunk);
+    int64_t chunks = kw_ceil_div(steps, chunk), parts_most = work->amx ? 8 : 64;
     if (!may_cut(config, work, p) || packed <= target->l2 / 2) {
         return whole;
     }
-    for (int64_t parts = 2; parts <= PARTS_MOST && steps / parts >= STEPS_LEAST; parts++) {
+    for (int64_t parts = 2; parts <= parts_most && steps / parts >= STEPS_LEAST; parts++) {
         cut c = cut_of(p, config, target, kw_ceil_div(chunks, parts) * chunk, blocks, cache);
         int64_t bytes = kw_ceil_div(p->rows, c.rows) * packed + (2 * parts - 1) * sums;
         if (bytes < least) {
