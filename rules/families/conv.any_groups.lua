@@ -4,13 +4,10 @@ local default = {
     avx2 = { { 1, 7 }, { 1, 12 }, { 1, 8 }, { 1, 10 }, { 2, 4 }, { 2, 5 } },
 }
 
+local among = include "tables/among"
+
 local function listed(c)
-    for _, tile in ipairs(default[c.isa]) do
-        if tile[1] == c.tile_h and tile[2] == c.tile_w then
-            return true
-        end
-    end
-    return false
+    return among(default[c.isa], { c.tile_h, c.tile_w })
 end
 
 -- Every tile of fp32 forward in the best instructions, of which the others have some: odd and even ones, of one row and of two.

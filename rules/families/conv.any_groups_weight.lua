@@ -5,13 +5,10 @@ local default = {
     avx2 = { { 3, 1, 0 }, { 6, 1, 0 }, { 12, 1, 0 }, { 4, 0, 0 }, { 12, 0, 0 } },
 }
 
+local among = include "tables/among"
+
 local function listed(c)
-    for _, tile in ipairs(default[c.isa]) do
-        if tile[1] == c.tile and tile[2] == c.merge and tile[3] == c.box then
-            return true
-        end
-    end
-    return false
+    return among(default[c.isa], { c.tile, c.merge, c.box })
 end
 
 -- Every tile of fp32 in the best instructions, of which the others have some.

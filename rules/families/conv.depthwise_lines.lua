@@ -9,13 +9,10 @@ local tested = {
 -- int8 by whole numbers: of filters of any height but one row, whose words would be empty but for a row.
 local tested_bytes = { { 4, 3, 1 }, { 8, 3, 2 }, { 4, 5, 3 } }
 
+local among = include "tables/among"
+
 local function listed(list, c)
-    for _, row in ipairs(list) do
-        if row[1] == c.tile_h and row[2] == c.taps_h and row[3] == c.stride then
-            return true
-        end
-    end
-    return false
+    return among(list, { c.tile_h, c.taps_h, c.stride })
 end
 
 return {

@@ -9,13 +9,10 @@ local tested = {
 -- fp32 rows under filters of one column are read where they lie
 local columns = { { 8, 3, 1, 1 }, { 6, 2, 1, 1 }, { 6, 4, 1, 1 }, { 4, 6, 1, 1 }, { 4, 9, 1, 1 } }
 
+local among = include "tables/among"
+
 local function listed(list, c)
-    for _, row in ipairs(list) do
-        if row[1] == c.tile_h and row[2] == c.taps_h and row[3] == c.columns and row[4] == c.stride then
-            return true
-        end
-    end
-    return false
+    return among(list, { c.tile_h, c.taps_h, c.columns, c.stride })
 end
 
 return {

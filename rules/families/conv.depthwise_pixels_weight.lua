@@ -7,13 +7,10 @@ local tested = {
 
 local isas = include "tables/isa"
 
+local among = include "tables/among"
+
 local function listed(list, c)
-    for _, row in ipairs(list) do
-        if row[1] == c.taps_h and row[2] == c.taps_w and row[3] == c.stride then
-            return true
-        end
-    end
-    return false
+    return among(list, { c.taps_h, c.taps_w, c.stride })
 end
 
 -- Registers of sums, and of columns that the next pixel meets again.

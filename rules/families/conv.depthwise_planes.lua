@@ -1,5 +1,6 @@
 -- One channel a group, channels first: a strip of vecs vectors of a row, or the rows of several planes in one vector.
 -- vecs, planes
+local among = include "tables/among"
 local fp32 = { { 1, 1 }, { 2, 1 }, { 4, 1 }, { 1, 2 } }
 local pairs_of_pixels = { { 1, 1 }, { 2, 1 }, { 1, 2 }, { 1, 4 } }
 -- taps_h, taps_w
@@ -11,19 +12,6 @@ local tested = {
     { 1, 4, 3, 3, 2 }, { 1, 1, 5, 5, 1 }, { 3, 1, 5, 5, 1 }, { 1, 2, 7, 7, 2 }, { 1, 1, 7, 7, 1 }, { 4, 1, 1, 3, 1 }, { 1, 1, 2, 2, 2 },
     { 1, 1, 4, 4, 2 }, { 2, 1, 2, 2, 1 }, { 5, 1, 3, 1, 1 }, { 6, 1, 1, 9, 1 }, { 1, 1, 6, 6, 2 }, { 1, 1, 9, 9, 2 }, { 1, 2, 8, 8, 2 },
 }
-
-local function listed(list, values)
-    for _, row in ipairs(list) do
-        local same = true
-        for i, value in ipairs(values) do
-            same = same and row[i] == value
-        end
-        if same then
-            return true
-        end
-    end
-    return false
-end
 
 return {
     family = "conv.depthwise_planes",
@@ -49,15 +37,15 @@ return {
         full = true,
         traits = true,
         tiny = function(c, arch)
-            return c.math == arch.math[c.dtype][1] and listed({ { 1, 1, 3, 3, 1 } }, { c.vecs, c.planes, c.taps_h, c.taps_w, c.stride })
+            return c.math == arch.math[c.dtype][1] and among({ { 1, 1, 3, 3, 1 } }, { c.vecs, c.planes, c.taps_h, c.taps_w, c.stride })
         end,
         default = function(c, arch)
-            return c.math == arch.math[c.dtype][1] and listed(c.math == "dp" and pairs_of_pixels or fp32, { c.vecs, c.planes })
-                and listed(filters, { c.taps_h, c.taps_w })
+            return c.math == arch.math[c.dtype][1] and among(c.math == "dp" and pairs_of_pixels or fp32, { c.vecs, c.planes })
+                and among(filters, { c.taps_h, c.taps_w })
         end,
         tests = function(c, arch)
             local best = c.op == "conv_fwd" and c.math == arch.math[c.dtype][1]
-            return listed(best and tested or tested_some, { c.vecs, c.planes, c.taps_h, c.taps_w, c.stride })
+            return among(best and tested or tested_some, { c.vecs, c.planes, c.taps_h, c.taps_w, c.stride })
         end,
     },
 }

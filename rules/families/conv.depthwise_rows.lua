@@ -16,13 +16,10 @@ local tested = {
     { 28, 1, 3, 1 }, { 28, 1, 3, 2 }, { 31, 1, 3, 2 }, { 2, 1, 3, 1 }, { 3, 2, 7, 1 },
 }
 
+local among = include "tables/among"
+
 local function listed(list, c)
-    for _, row in ipairs(list) do
-        if row[1] == c.image and row[2] == c.planes and row[3] == c.taps and row[4] == c.stride then
-            return true
-        end
-    end
-    return false
+    return among(list, { c.image, c.planes, c.taps, c.stride })
 end
 
 local function first_math(c, arch)

@@ -5,13 +5,10 @@ local default = {
     { 16, 16, 64, 112 }, { 4, 16, 128, 112 }, { 4, 32, 64, 224 }, { 8, 16, 64, 224 },
 }
 
+local among = include "tables/among"
+
 local function listed(c)
-    for _, p in ipairs(default) do
-        if p[1] == c.waves and p[2] == c.rows and p[3] == c.cols and p[4] == c.room then
-            return true
-        end
-    end
-    return false
+    return among(default, { c.waves, c.rows, c.cols, c.room })
 end
 
 return {

@@ -8,13 +8,10 @@ local default = {
 local tested = { { 2, 4 }, { 3, 3 }, { 1, 8 }, { 4, 2 }, { 5, 2 }, { 6, 1 }, { 2, 5 }, { 1, 6 } }
 local tested_some = { { 3, 3 }, { 1, 8 }, { 6, 1 } }
 
+local among = include "tables/among"
+
 local function listed(c, list)
-    for _, tile in ipairs(list) do
-        if tile[1] == c.tile_m and tile[2] == c.tile_n then
-            return true
-        end
-    end
-    return false
+    return among(list, { c.tile_m, c.tile_n })
 end
 
 return {

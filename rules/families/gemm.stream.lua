@@ -5,17 +5,14 @@ local default = {
     { 32, 16, 8, 2 },
 }
 
+local among = include "tables/among"
+
 local function listed(c)
     local few, long = c.tile_m, c.tile_n
     if c.few == "n" then
         few, long = long, few
     end
-    for _, p in ipairs(default) do
-        if p[1] == few and p[2] == long and p[3] == c.waves and p[4] == c.ahead then
-            return true
-        end
-    end
-    return false
+    return among(default, { few, long, c.waves, c.ahead })
 end
 
 return {

@@ -1,19 +1,7 @@
 -- Tiles are named by axis values, the instruction set's own list for each. The lists hold what wins somewhere: full tiles for long rows, square
 -- ones for small images, few vectors for few channels.
 
--- Whether the values begin one of the list.
-local function among(list, values)
-    for _, wanted in ipairs(list) do
-        local same = true
-        for i, value in ipairs(values) do
-            same = same and value == wanted[i]
-        end
-        if same then
-            return true
-        end
-    end
-    return false
-end
+local among = include "tables/among"
 
 -- The machine's best instructions only.
 local function preferred(c, arch)

@@ -16,7 +16,7 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config);
 kw_status kw_config_check(const kw_config *config, kw_error *err);
 /* KW_OK when the config serves the problem on the target; else KW_NO_KERNEL and the rule. */
 kw_status kw_config_fits(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_error *err);
-/* Whether the family takes a problem of its operations and types, whatever the config: the first of what kw_config_fits asks. */
+/* Whether the family takes a problem of its operations and types, whatever the config: a part of what kw_config_fits asks. */
 bool kw_family_takes(const kw_family *family, const kw_problem *problem, const kw_target *target);
 /* Whether it is as a catalog lists it; whether operation, type and what its text has besides are what the problem wants; the config with
  * what it wants, nothing else changed. */

@@ -1,5 +1,5 @@
-/* pool.h: the generated configs of one operation and type in a catalog, made ready to be asked which of them serve a problem: what depends on a
- * config and the target alone is worked out once. */
+/* pool.h: the generated configs of one operation and type in a catalog, made ready to be asked which of them serve a problem: what
+ * depends on a config and the target alone is worked out once. */
 #ifndef KW_CONFIG_POOL_H
 #define KW_CONFIG_POOL_H
 

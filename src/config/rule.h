@@ -1,7 +1,7 @@
 /* rule.h: what a family refuses, each reason once and under a name. A family lists its rules in tables (kw_family.rules): those that make a
  * config one that can be generated at all (KW_VALID), those that ask what the target can run (KW_RUNS), those that ask which problems the
- * family takes, whatever the config (KW_TAKES), and those that ask which of these the config serves (KW_FITS). A rule that reads the problem
- * alone belongs to KW_TAKES: it is asked once for all configs of the family (pool.h). The first rule that does not hold is the refusal:
+ * family takes, whatever the config (KW_TAKES), and those that ask which of these the config serves (KW_FITS). A rule that reads the
+ * problem alone belongs to KW_TAKES: it is asked once for all configs of the family (pool.h). The first that does not hold is the refusal:
  *   "FAMILY: rule NAME: WHY", of KW_RUNS "FAMILY on ARCH: rule NAME: WHY".
  * tests/unit/families/test_family_rules.c demands an example for every rule of every family. */
 #ifndef KW_CONFIG_RULE_H

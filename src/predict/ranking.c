@@ -14,7 +14,7 @@ struct kw_ranking {
     const kw_config *const *configs;
     size_t count;
     kw_arena arena;
-    kw_forest_batch *pool;
+    kw_forest_batch *batch;
     kw_forest_scratch *scratch;
     double *row;            /* of the model's table */
     double *values;         /* one a feature of the forest, for role PROBLEM */
@@ -64,7 +64,7 @@ static void fill_ck_config(const kw_ranking *r, size_t i) {
     }
 }
 
-/* What depends on a config alone, columns for the pool and tiles. */
+/* What depends on a config alone, columns for the batch and tiles. */
 static void fill_config(const kw_ranking *r, size_t i) {
     const kw_model *model = r->model;
     if (model->own) {
@@ -133,9 +133,9 @@ kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_
         for (size_t i = 0; i < count; i++) {
             fill_config(r, i);
         }
-        status = kw_forest_batch_open(&r->pool, model->forest, &(kw_forest_candidates){count, roles, r->queried}, err);
+        status = kw_forest_batch_open(&r->batch, model->forest, &(kw_forest_candidates){count, roles, r->queried}, err);
     }
-    status = status ? status : kw_forest_scratch_open(&r->scratch, r->pool, NULL, err);
+    status = status ? status : kw_forest_scratch_open(&r->scratch, r->batch, NULL, err);
     if (status) {
         kw_ranking_close(&r);
     }
@@ -146,7 +146,7 @@ kw_status kw_ranking_open(kw_ranking **ranking, const kw_model *model, const kw_
 void kw_ranking_replace(kw_ranking *r, size_t place, const kw_config *config) {
     r->copied[place] = config;
     fill_config(r, place);
-    kw_forest_batch_replace(r->pool, place, r->queried);
+    kw_forest_batch_replace(r->batch, place, r->queried);
 }
 
 void kw_ranking_close(kw_ranking **ranking) {
@@ -154,7 +154,7 @@ void kw_ranking_close(kw_ranking **ranking) {
         return;
     }
     kw_forest_scratch_close(&(*ranking)->scratch);
-    kw_forest_batch_close(&(*ranking)->pool);
+    kw_forest_batch_close(&(*ranking)->batch);
     kw_arena_drop(&(*ranking)->arena);
     free(*ranking);
     *ranking = NULL;
@@ -263,7 +263,7 @@ static void score_ranking(kw_ranking *r, const kw_problem *problem, const kw_tar
     }
     fill_problem(r, &sight);
     fill_pairs(r, &sight, launches, estimates, parts);
-    kw_forest_batch_score(r->pool, r->scratch, &(kw_forest_query){r->values, r->queried, r->asked}, r->scores);
+    kw_forest_batch_score(r->batch, r->scratch, &(kw_forest_query){r->values, r->queried, r->asked}, r->scores);
     span s = time_span(r, estimates);
     double trust = trust_of(r, target);
     for (size_t i = 0; i < r->count; i++) {

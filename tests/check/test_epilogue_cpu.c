@@ -376,31 +376,46 @@ static int check_lines(checker *c, const subject *s) {
     return met;
 }
 
+static void draw_wants(checker *c, kw_config *config) {
+    const kw_family *family = config->family;
+    kw_wants *wants = &config->wants;
+    wants->mixed = family->quantized && config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && kw_random_below(&c->random, 2);
+    wants->x_dtype = wants->mixed ? KW_UINT8 : KW_FP32;
+    wants->epilogue = draw_epilogue(c, config->op, config->dtype, wants->mixed);
+    wants->first = family->first_text && kw_random_below(&c->random, 2);
+    if (wants->first || knows_channels_alone(family)) {
+        keep_channels(&wants->epilogue, config);
+    }
+    if (knows_channels_alone(family)) { /* rule result_type */
+        keep_type(&wants->epilogue);
+    }
+    wants->pitched = family->pitched_text && kw_random_below(&c->random, 2);
+}
+
+/* Draws until no rule refuses what the kernel is to do besides (zero_w of families that multiply w as it is). */
+static void draw_config(checker *c, kw_config *drawn, const kw_config *config) {
+    kw_error err = {0};
+    kw_status status = KW_ILLEGAL;
+    for (int i = 0; i < 100 && status; i++) {
+        *drawn = *config;
+        draw_wants(c, drawn);
+        status = kw_config_check(drawn, &err);
+    }
+    assert_ok(status, &err);
+}
+
 /* What is drawn for a kernel depends on nothing but the seed and the kernel, so that a run with fewer draws meets the same kernels, compiled. */
 static void check_config(checker *c, const kw_config *config, int draws) {
     char text[KW_CONFIG_TEXT_MAX];
     kw_config_print(text, sizeof text, config);
     c->random = kw_hash64(text, strlen(text)) ^ c->seed;
     for (int i = 0; i < draws; i++) {
-        subject s = {.config = *config};
+        subject s = {0};
         uint64_t next = kw_random(&c->random);
-        s.config.wants.mixed =
-            config->family->quantized && config->dtype == KW_INT8 && config->op <= KW_CONV_FWD && kw_random_below(&c->random, 2);
-        s.config.wants.x_dtype = s.config.wants.mixed ? KW_UINT8 : KW_FP32;
-        s.config.wants.epilogue = draw_epilogue(c, config->op, config->dtype, s.config.wants.mixed);
-        s.config.wants.first = config->family->first_text && kw_random_below(&c->random, 2);
-        if (s.config.wants.first || knows_channels_alone(config->family)) {
-            keep_channels(&s.config.wants.epilogue, config);
-        }
-        if (knows_channels_alone(config->family)) { /* rule result_type */
-            keep_type(&s.config.wants.epilogue);
-        }
-        s.config.wants.pitched = config->family->pitched_text && kw_random_below(&c->random, 2);
+        draw_config(c, &s.config, config);
         c->mixed += s.config.wants.mixed;
         c->first += s.config.wants.first || knows_first_alone(config->family);
         c->shifted += kw_epilogue_zero_x(&s.config.wants.epilogue) != NULL;
-        kw_error err = {0};
-        assert_ok(kw_config_check(&s.config, &err), &err);
         open_subject(c, &s);
         c->kernels++;
         if (!check_lines(c, &s)) {

@@ -3,8 +3,8 @@
  *
  * A piece of KW_LANES columns is turned in registers as words of 4 bytes. Smaller elements are zipped first, two or four rows to a word, so a
  * piece has as many times the rows; widened they are words by themselves. The last piece of a side is moved back so that it is whole and writes
- * some of its neighbour's elements again; sides shorter than a piece go through a buffer, or
- * of elements of 2 bytes by masks. */
+ * some of its neighbour's elements again; sides shorter than a piece go through a buffer, or where elements
+ * have 2 bytes by masks. */
 #if KW_LANES == 16
 #define KW_EACH_WORD(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14) DO(15)
 #else

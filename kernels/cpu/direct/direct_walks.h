@@ -6,8 +6,8 @@ static __attribute__((noinline)) kw_walk walk_of(const kw_kernel_args *a, int ax
     return KW_BACKWARD ? kw_walk_backward(a, axis, phase) : kw_walk_forward(a, axis);
 }
 
-/* A block's part of one axis: pixels at..at+count-1 of the walk, which read some of the source positions low..high-1 (rows only those inside
- * the image, when tiles are one row high). */
+/* A block's part of one axis: pixels at..at+count-1 of the walk, which read some of the source positions low..high-1 (rows only those
+ * inside the image, when tiles are one row high). */
 typedef struct side {
     kw_walk walk;
     kw_i64 at, count, low, high;
@@ -28,7 +28,8 @@ static void place(side *s, const kw_kernel_args *a, int axis, kw_i64 number) {
     }
 }
 
-/* A walk's side of a block, which is told all that any walk of the axis reads, for they share a copy; taps of the walks before it, and of all. */
+/* A walk's side of a block, which is told all that any walk of the axis reads, for they share a copy; taps of the walks before it, and
+ * of all. */
 typedef struct united {
     kw_i64 number, before, taps;
     side side;

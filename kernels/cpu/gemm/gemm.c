@@ -74,8 +74,8 @@ static product product_of(const kw_kernel_args *a) {
 /* Whether the last element of a depth is multiplied together with the one before it, for it is half a pair (KW_TILE_TWICE). */
 static int meets_twice(const product *p) { return KW_TILE_TWICE && p->depth > 1 && p->depth % 2; }
 
-/* Rows that end in the midst of a tile register are read where they lie all the same: their last chunk begins so many steps earlier, of which the
- * weights are zero. What it meets twice is a term of the same sums, so an infinity makes NaN of no other result. */
+/* Rows that end in the midst of a tile register are read where they lie all the same: their last chunk begins so many steps earlier, of
+ * which the weights are zero. What it meets twice is a term of the same sums, so an infinity makes NaN of no other result. */
 static kw_i64 steps_back(const kw_kernel_args *a, const product *p) {
     kw_i64 steps = kw_run_steps(p->depth);
     return KW_MATH == 3 && !a->params.copy && a->params.deep >= steps ? steps - (p->depth + KW_PAIR - 1) / KW_PAIR : 0;
@@ -198,8 +198,8 @@ static void expect_weights(const kw_kernel_args *a, const product *p, const chun
     job->next_lines = (lines + chunks - 1) / chunks;
 }
 
-/* Where the packed weights are beyond the second level, each tile of a block asks for its share of the next block's: a block's first tile would wait
- * for them. tiles: of the block, and those before this one. */
+/* Where the packed weights are beyond the second level, each tile of a block asks for its share of the next block's: a block's first
+ * tile would wait for them. tiles: of the block, and those before this one. */
 KW_INLINE void ask_soon(const kw_kernel_args *a, kw_i64 run_bytes, kw_i64 tiles, kw_i64 before, int is_last, kw_tile_job *job) {
     job->soon = job->w, job->soon_step = 0;
     if (!a->params.soon || is_last) return;

@@ -6,8 +6,8 @@
  *   KW_ROWS, KW_COLS            source pixels of a tile
  *   KW_SRC_GROUP, KW_DST_GROUP  source and result channels of a group; where KW_REACH is not 0, the problem's (grouped_any.h)
  *   KW_STEPS, KW_STEP_VECTORS   source channels (with KW_DP pairs) of a group; vectors of weights of a window for each of them
- *   kw_row_pairs[KW_ROW_PAIRS]  with KW_DP, in gradients of int8 as well, and one source channel a group: the filter rows of a window, of one of
- *                               one row the columns, that are multiplied together
+ *   kw_row_pairs[KW_ROW_PAIRS]  with KW_DP, in gradients of int8 as well, and one source channel a group: the filter rows of a window,
+ *                               where it has one row its columns, that are multiplied together
  *   KW_STAGED                   1: source pixels are read from a copy in fp32
  *   KW_MIXES                    1: there is more than one channel a group, so a vector is made of the source channels of several lanes
  *   KW_EACH_SUM(DO)             DO(a0_0, 0) DO(a0_1, 1) ...: the sums of a tile, which are variables, and their numbers

@@ -10,8 +10,8 @@
 #include "cpu/lib/amx_sizes.h"
 #include "cpu/lib/dense.h"
 
-/* Before the tiles of a stage, for runs of so many steps, none of which has more pixels than so many; and after them. Registers have rows for
- * those there are: of a few rows of a product fewer are loaded and multiplied than 16. */
+/* Before the tiles of a stage, for runs of so many steps, none of which has more pixels than so many; and after them. Registers have
+ * rows for those there are: of a few rows of a product fewer are loaded and multiplied than 16. */
 static void kw_tiles_begin(kw_i64 steps, kw_i64 pixels) { kw_amx_begin(KW_AMX_CHUNK(steps), pixels < KW_AMX_ROWS ? pixels : KW_AMX_ROWS); }
 static void kw_tiles_end(void) { KW_AMX_END(); }
 
@@ -19,7 +19,8 @@ static void kw_tiles_end(void) { KW_AMX_END(); }
 #define KW_AMX_RELOAD(pixels, v, t) KW_AMX_LOAD(t, job->spill + (pixels)*KW_AMX_ROWS * KW_STEP_BYTES + (v)*KW_VECTOR, weights_step)
 #define KW_AMX_SOURCE(pixels, t) KW_AMX_LOAD(t, src + (pixels)*KW_AMX_ROWS * step, step)
 #define KW_AMX_PASSING(pixels, t) KW_AMX_PASS(t, src + (pixels)*KW_AMX_ROWS * step, step)
-/* KW_TILE_BACK: of a text that defines it 1, a run's last chunk begins so many bytes earlier in the pixels (job->back), whose weights are zero there. */
+/* KW_TILE_BACK: of a text that defines it 1, a run's last chunk begins so many bytes earlier in the pixels (job->back), whose weights
+ * are zero there. */
 #ifndef KW_TILE_BACK
 #define KW_TILE_BACK 0
 #endif

@@ -112,7 +112,7 @@ static kw_status add_tailored_kernels(served_kernels *l, const kw_request *reque
  * (docs/results/2026-11-28/nvidia-columns.md). */
 static const double doubt = 1.05;
 
-_Static_assert((int)KW_TAILORED_KEPT <= (int)KW_SELECTOR_GUESTS, "the selector has places for all that are made for a problem");
+_Static_assert((int)KW_TAILORED_KEPT <= (int)KW_SELECTOR_TAILORED, "the selector has places for all that are made for a problem");
 
 static void ask_model(kw_candidates *candidates, served_kernels *l, const kw_request *request) {
     kw_selector_query query = {

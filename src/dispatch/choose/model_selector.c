@@ -271,7 +271,7 @@ static bool matches_query(const ranked *r, const kw_selector_query *q, const sou
 
 static kw_status make_ranked(ranked **out, const kw_selector_query *q, source *from, kw_error *err) {
     ranked *r = calloc(1, sizeof *r);
-    size_t places = q->listed + KW_SELECTOR_GUESTS;
+    size_t places = q->listed + KW_SELECTOR_TAILORED;
     const kw_config **list = calloc(places, sizeof *list);
     kw_status status = KW_OK;
     if (r) {
@@ -281,7 +281,7 @@ static kw_status make_ranked(ranked **out, const kw_selector_query *q, source *f
     if (!r || !list || !r->configs) {
         status = kw_fail_memory(err, "a ranking");
     }
-    for (size_t i = 0; i < places && !status; i++) { /* in the places of guests anything, until there are some */
+    for (size_t i = 0; i < places && !status; i++) { /* in places of tailored ones anything, until there are some */
         r->configs[i] = *q->configs[i < q->listed ? i : 0];
         list[i] = &r->configs[i];
     }

@@ -17,17 +17,18 @@ typedef struct kw_model_selector kw_model_selector;
 kw_status kw_model_selector_open(kw_model_selector **selector, const kw_settings *settings, const kw_target *target, kw_error *err);
 void kw_model_selector_close(kw_model_selector **selector);
 
-/* Kernels that have the problem's operation and type: those of one registry, always the same ones in the same order for the same serial, and
- * behind them KW_SELECTOR_GUESTS at most that are not asked about again. As for kw_ranking_score: launches[i] is NULL where a kernel does not
- * fit. launches, estimates and what is answered have places for all guests that may be; in those behind the last launches[i] is NULL. */
-enum { KW_SELECTOR_GUESTS = 20 };
+/* Tailored kernels that a query may have at most. */
+enum { KW_SELECTOR_TAILORED = 20 };
+/* Kernels that have the problem's operation and type: those of one registry, always the same ones in the same order for the same serial,
+ * and behind them tailored ones, which are not asked about again. As for kw_ranking_score: launches[i] is NULL where a kernel does not
+ * fit. launches, estimates and what is answered have places for all KW_SELECTOR_TAILORED; in those behind the last launches[i] is NULL. */
 typedef struct kw_selector_query {
     uint64_t registry; /* its serial */
     const kw_problem *problem;
     const kw_config *const *configs;
     const kw_launch *const *launches;
     const kw_estimate *estimates;
-    size_t listed, count; /* of the registry; with the guests */
+    size_t listed, count; /* of the registry; with the tailored ones */
 } kw_selector_query;
 
 typedef struct kw_selector_prediction {

@@ -54,11 +54,12 @@ typedef struct kw_native_features_tiles {
     kw_native_resources need; /* for the caller to fill in what is known */
 } kw_native_features_tiles;
 kw_native_features_tiles kw_native_features_tiles_of(const kw_config *config);
-/* Of the config with these tiles, only for a pair that fits; estimate_ns is kw_predict_ns of the pair, parts its parts. */
+/* Of the config with these tiles, only for a pair that fits; estimate_ns is kw_predict_ns of the pair, parts what it
+ * is the sum of (kw_estimate_of). */
 void kw_native_features_fill_pair(const kw_native_features *own, double *row, const kw_native_features_problem *sight,
                                   const kw_native_features_tiles *tiles, const kw_launch *launch, double estimate_ns,
                                   const kw_estimate *parts);
-/* The same, with the parts of the estimate worked out. */
+/* The same, for callers that have no parts: they are worked out here. */
 void kw_native_features_fill_tiled(const kw_native_features *own, double *row, const kw_native_features_problem *sight,
                                    const kw_native_features_tiles *tiles, const kw_launch *launch, double estimate_ns);
 

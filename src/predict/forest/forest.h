@@ -1,9 +1,9 @@
 /* forest.h: gradient-boosted trees as LightGBM writes them (text, plain or gzip), read strictly and evaluated to the same doubles.
  *
- * Invariants: a kw_forest and, but for kw_forest_batch_replace, a kw_forest_batch are constant once made and may be used by any number of threads; what a call writes is in
- * its kw_forest_scratch, of which each thread has its own. A call takes no lock and allocates nothing. The score is the raw score:
- * the sum of the leaves in the order of the trees, in double, as LightGBM's C API returns it. docs/selection/forest.md has the method, the
- * limits and what is refused.
+ * Invariants: a kw_forest and, but for kw_forest_batch_replace, a kw_forest_batch are constant once made and may be used by any number
+ * of threads; what a call writes is in its kw_forest_scratch, of which each thread has its own. A call takes no lock and allocates
+ * nothing. The score is the raw score: the sum of the leaves in the order of the trees, in double, as LightGBM's C API returns it.
+ * docs/selection/forest.md has the method, the limits and what is refused.
  *
  * kw_forest_score answers for any row and is the definition; kw_forest_batch_score answers for a fixed set of candidates at once. */
 #ifndef KW_PREDICT_FOREST_FOREST_H

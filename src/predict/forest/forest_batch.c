@@ -1,6 +1,6 @@
-/* forest_batch.c: a fixed set of candidates and one thread's memory to score it with. Bins of what depends on the candidates alone are found
- * when the batch is opened; a call then answers the conditions on kernel features for those that it asks about, on problem features (one
- * value each) and on pair features (one column each), and has the kernel walk the trees. */
+/* forest_batch.c: a fixed set of candidates and one thread's memory to score it with. Bins of what depends on the candidates alone are
+ * found when the batch is opened; a call then answers the conditions on kernel features for those that it asks about, on problem
+ * features (one value each) and on pair features (one column each), and has the kernel walk the trees. */
 #include "predict/forest/forest_binning.h"
 
 #include <assert.h>

@@ -235,7 +235,8 @@ static void answer_prefixes(kw_forest_binning *b, const kw_forest_column *column
     fill_answers(b->answers, k, column->condition_end, KW_ANSWER_LEFT);
 }
 
-/* Of a numeric feature with missing values: as answer_prefixes, with the candidates of NaN and of zeros where a condition sends them left. */
+/* Of a numeric feature with missing values: as answer_prefixes, with the candidates of NaN and of zeros where a condition sends them
+ * left. */
 static void answer_specials(kw_forest_binning *b, const kw_forest_column *column, size_t classes) {
     size_t regular = classes, below = 0;
     const uint64_t *special[2] = {NULL, NULL}; /* NaN, zeros */
@@ -274,7 +275,8 @@ static void answer_specials(kw_forest_binning *b, const kw_forest_column *column
     }
 }
 
-/* Rows of unions that conditions of a column came to, found by a hash of which classes these are; one that is in another's place is made again. */
+/* Rows of unions that conditions of a column came to, found by a hash of which classes these are; one that is in another's place is made
+ * again. */
 typedef struct known_unions {
     uint32_t rows[1 << UNION_BITS]; /* 0: none yet */
     uint64_t keys[1 << UNION_BITS]; /* where there is a row */

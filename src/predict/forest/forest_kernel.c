@@ -241,7 +241,8 @@ static inline reals select_lanes(whole high, reals yes, reals no) {
     return (reals)((high & (whole)yes) | (~high & (whole)no));
 }
 
-/* Adds to the scores of so many lanes, eight at a time, the values that numbers below 8 * tables name; the values are in registers, so that nothing is loaded per candidate. */
+/* Adds to the scores of so many lanes, eight at a time, the values that numbers below 8 * tables name; the values are in registers, so
+ * that nothing is loaded per candidate. */
 INLINED void add_tables(double *scores, const uint8_t *numbers, const double *values, int tables, size_t lanes) {
     const bits shifts = {0, 8, 16, 24, 32, 40, 48, 56};
     reals table[8];

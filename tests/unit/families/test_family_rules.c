@@ -2,8 +2,9 @@
  * test, so that a new one comes with its own (rules/examples.h). */
 #include "unit/families/rules/examples.h"
 
-#include "config/config.h"
+#include "config/pool.h"
 #include "config/arch/gpu_arch.h"
+#include "problem/wants.h"
 #include "support/kw_test.h"
 
 static const rule_examples *const all_examples[] = {&any_groups_rule_examples,
@@ -125,6 +126,43 @@ static void each_rule_refuses_its_example_by_name(void **state) {
     assert_int_equal(failed, 0);
 }
 
+/* Whether a pool, which reads configs once and asks a family's own rules once, serves what kw_config_fits says of the example. */
+static bool pool_agrees(const rule_examples *of, const rule_example *example) {
+    kw_config config;
+    kw_problem problem;
+    kw_catalog catalog = {0};
+    kw_pool *pool = NULL;
+    kw_launch launch;
+    example_config(&config, of, example);
+    example_problem(&problem, example->problem);
+    kw_target target = example_target(config.family, example->arch);
+    if (!kw_config_is_plain(&config) || !kw_problem_is_plain(&problem)) {
+        return true;
+    }
+    assert_int_equal(kw_catalog_add(&catalog, &config, NULL, NULL), KW_OK);
+    assert_int_equal(kw_pool_open(&pool, &catalog, config.op, config.dtype, &target, NULL), KW_OK);
+    assert_int_equal(pool->count, 1);
+    bool serves = kw_family_takes(config.family, &problem, &target) && kw_pool_serves(pool, 0, &problem);
+    if (serves && kw_target_is_gpu(&target)) {
+        kw_config_launch(&config, &problem, &target, &launch);
+        serves = kw_launch_is_counted(&launch);
+    }
+    kw_pool_close(&pool);
+    kw_catalog_drop(&catalog);
+    return serves == !kw_config_fits(&config, &problem, &target, NULL);
+}
+
+static void a_pool_serves_what_the_rules_say(void **state) {
+    (void)state;
+    for (int i = 0; i < FAMILIES; i++) {
+        for (const rule_example *example = all_examples[i]->rows; example->rule; example++) {
+            if (example->arch && example->problem && !pool_agrees(all_examples[i], example)) {
+                fail_msg("%s %s %s on %s", all_examples[i]->family, example->kind, example->changes, example->problem);
+            }
+        }
+    }
+}
+
 static int rules_without_example(const kw_family *family, const kw_rule *rule) {
     int missing = 0;
     for (; rule->name; rule++) {
@@ -187,6 +225,7 @@ int main(void) {
         cmocka_unit_test(each_rule_refuses_its_example_by_name),
         cmocka_unit_test(added_axes_have_their_values),
         cmocka_unit_test(each_rule_has_an_example),
+        cmocka_unit_test(a_pool_serves_what_the_rules_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

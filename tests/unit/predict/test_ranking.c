@@ -156,6 +156,40 @@ static void a_ranking_gives_what_the_forest_gives_row_by_row(void **state) {
     close_batch(&p);
 }
 
+/* What dispatch asks: parts of estimates in place of their sums, and kernels of one problem in places that had others. */
+static void parts_and_replaced_kernels_score_as_the_same_ones_from_the_first(void **state) {
+    (void)state;
+    batch p;
+    open_batch(&p, KW_CONV_FWD, KW_FP32);
+    kw_problem problem = aim(&p, conv_problems[0]);
+    kw_model *model = open_stumps(&plain);
+    kw_ranking *ranking = rank(&p, model), *turned = NULL;
+    kw_estimate *parts = calloc(p.count, sizeof *parts);
+    const kw_config **first = calloc(p.count, sizeof *first);
+    double *ns = calloc(p.count, sizeof *ns);
+    assert_true(parts && first && ns);
+    for (size_t i = 0; i < p.count; i++) {
+        first[i] = p.configs[p.count - 1 - i];
+        if (p.fitting[i]) {
+            parts[i] = kw_estimate_of(p.configs[i], &problem, (double)kw_problem_bytes(&problem), &p.target, p.fitting[i]);
+        }
+    }
+    assert_int_equal(kw_ranking_open(&turned, model, first, p.count, NULL), KW_OK);
+    for (size_t i = 0; i < p.count; i++) {
+        kw_ranking_replace(turned, i, p.configs[i]);
+    }
+    kw_ranking_score(ranking, &problem, &p.target, p.fitting, p.estimates, p.ns);
+    kw_ranking_score_parts(turned, &problem, &p.target, p.fitting, parts, ns);
+    assert_memory_equal(ns, p.ns, p.count * sizeof *ns);
+    kw_ranking_close(&ranking);
+    kw_ranking_close(&turned);
+    kw_model_close(&model);
+    close_batch(&p);
+    free(parts);
+    free(first);
+    free(ns);
+}
+
 /* Another version's table had a feature that no tree came to ask about. */
 static void a_feature_that_no_tree_asks_about_need_not_be_ours(void **state) {
     static const stump trees[] = {{"log2_gk", 1, 1, 2, false}, {"moon_phase", 1, 1, 2, false}, {NULL, 0, 0, 0, false}};
@@ -407,6 +441,7 @@ static void words_of_axes_are_known_by_name(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_ranking_gives_what_the_forest_gives_row_by_row),
+        cmocka_unit_test(parts_and_replaced_kernels_score_as_the_same_ones_from_the_first),
         cmocka_unit_test(a_feature_that_no_tree_asks_about_need_not_be_ours),
         cmocka_unit_test(every_quantity_becomes_nanoseconds),
         cmocka_unit_test(a_target_without_rows_gets_half_of_the_correction_in_any_order_of_asking),

@@ -112,9 +112,12 @@ static const kw_rule takes_rules[] = {
 };
 
 static const kw_rule fits_rules[] = {
-    KW_LINE_FILTER_RULE(filter_has_taps),     {"whole_columns", "the filter's columns must be a multiple of the config's", columns_divide},
-    KW_LINE_STRIDE_RULE(strides_are_those),   {"result_rows", "rows of x and y must be as long as a vector", rows_fill_a_vector},
-    KW_LINE_REACH_RULE(line_holds_the_reach), {0},
+    KW_LINE_FILTER_RULE(filter_has_taps), /* of rows; of columns the next */
+    {"whole_columns", "the filter's columns must be a multiple of the config's", columns_divide},
+    KW_LINE_STRIDE_RULE(strides_are_those),
+    {"result_rows", "rows of x and y must be as long as a vector", rows_fill_a_vector},
+    KW_LINE_REACH_RULE(line_holds_the_reach),
+    {0},
 };
 
 static void conv_depthwise_lines_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target,

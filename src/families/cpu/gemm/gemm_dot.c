@@ -49,9 +49,13 @@ static const kw_rule valid_rules[] = {
     {0},
 };
 
-static const kw_rule fits_rules[] = {
+static const kw_rule takes_rules[] = {
     {"along_depth", "both factors must lie along the depth: layout rcr, or of a single row or column another; for others take gemm.tiled",
      lies_along_depth},
+    {0},
+};
+
+static const kw_rule fits_rules[] = {
     {"whole_tile", "there must be as many rows and columns as a tile has", has_a_tile},
     {"whole_vector", "the depth must fill a vector", depth_is_a_vector},
     {0},
@@ -120,7 +124,7 @@ const kw_family kw_family_gemm_dot = {
     .axis_count = AXIS_COUNT,
     .rules = {[KW_VALID] = {kw_isa_valid_rules, valid_rules},
               [KW_RUNS] = {kw_isa_runs_rules},
-              [KW_TAKES] = {kw_cpu_gemm_rules},
+              [KW_TAKES] = {kw_cpu_gemm_rules, takes_rules},
               [KW_FITS] = {fits_rules}},
     .launch = gemm_dot_launch,
     .emit = gemm_dot_emit,

@@ -84,8 +84,8 @@ static bool may_cut(const kw_config *config, const kw_tile_work *work, const kw_
     return !p->groups && (work->amx || (config->dtype == KW_FP32 && kw_config_isa(config)->lanes == 8));
 }
 
-/* Packed weights, which come again for each chunk from beyond the second-level cache, are what is waited for where rows are long and chunks of few
- * of them. With parts of the depth chunks have more rows, and their sums come and go instead. */
+/* Packed weights, which come again for each chunk from beyond the second-level cache, are what is waited for where rows are long and
+ * chunks of few of them. With parts of the depth chunks have more rows, and their sums come and go instead. */
 static cut cut_depth(const kw_product *p, const kw_config *config, const kw_target *target, const kw_tile_work *work, int64_t steps,
                      int64_t blocks, int64_t cache) {
     enum { STEPS_LEAST = 256, SUM = 4 };

@@ -31,8 +31,8 @@ int kw_grouped_sources(const kw_config *config, const kw_grouped *g, int tile, i
 }
 
 int kw_grouped_row_pairs(const kw_config *config, const kw_grouped *g, int pairs[KW_ROW_PAIRS_MAX][2]) {
-    int step = kw_grouped_scatters(config, g) ? g->stride : 1, count = 0,
-        taps = kw_grouped_pairs_columns(config, g) ? g->taps_w : g->taps_h;
+    int step = kw_grouped_scatters(config, g) ? g->stride : 1, count = 0;
+    int taps = kw_grouped_pairs_columns(config, g) ? g->taps_w : g->taps_h;
     for (int first = 0; first < step; first++) {
         for (int row = first; row < taps; row += 2 * step, count++) {
             assert(count < KW_ROW_PAIRS_MAX);

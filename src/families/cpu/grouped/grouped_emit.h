@@ -16,8 +16,8 @@ static inline bool kw_grouped_scatters(const kw_config *config, const kw_grouped
     return config->op == KW_CONV_BWD_DATA && g->stride > 1;
 }
 
-/* math=dp with one source channel a group multiplies pairs of filter rows, or of columns where there is but one row, of two vectors' worth of
- * channels at a time; int8 does in the weight gradient, by wide as well. */
+/* math=dp with one source channel a group multiplies pairs of filter rows, or of columns where there is but one row, of two vectors'
+ * worth of channels at a time; int8 does in the weight gradient, by wide as well. */
 static inline bool kw_grouped_pairs_rows(const kw_config *config, const kw_grouped *g) {
     bool whole = config->dtype == KW_INT8 && kw_grouped_gradient(config) && config->axis[KW_AXIS_MATH] != KW_MATH_FMA;
     return (whole || config->axis[KW_AXIS_MATH] == KW_MATH_DP) && g->src == 1;
@@ -43,8 +43,8 @@ static inline bool kw_grouped_whole(const kw_config *config) {
 /* Vectors of packed weights of a window. */
 int64_t kw_grouped_window_vectors(const kw_config *config, const kw_grouped *g);
 
-/* Pairs of filter rows (kw_grouped_pairs_columns(): columns) that the results of a tile use; second -1: the first alone. pairs has room for 2 KW_ROW_PAIRS_MAX; returns
- * their count. */
+/* Pairs of filter rows (kw_grouped_pairs_columns(): columns) that the results of a tile use; second -1: the first alone. pairs has room
+ * for 2 KW_ROW_PAIRS_MAX; returns their count. */
 enum { KW_ROW_PAIRS_MAX = 8 };
 int kw_grouped_row_pairs(const kw_config *config, const kw_grouped *g, int pairs[KW_ROW_PAIRS_MAX][2]);
 

@@ -91,8 +91,8 @@ static bool grouped_tile_in_registers(const kw_rule_case *c) {
         spare = g->taps_h == 2 ? 3 : 4; /* two rows, two pairs; zeros where a row has no partner */
     }
     int left = kw_config_isa(c->config)->registers - pixels - spare;
-    if (left < g->taps_w &&
-        !columns) { /* not even one filter row; what most points of the axes' product fail, so the rest is not counted */
+    /* Not even one filter row: what most points of the axes' product fail, so the rest is not counted. */
+    if (left < g->taps_w && !columns) {
         return false;
     }
     return (kw_grouped_gradient(c->config) ? g->taps_h * g->taps_w : weights_alive(c->config, g)) <= left;
@@ -115,8 +115,7 @@ const kw_rule kw_grouped_valid_rules[] = {
     {"weight_math", "the weight gradient of several channels a group multiplies in fp32; it needs math=fma", gradient_is_fp32},
     {"row_pairs",
      "math=dp with one source channel pairs filter rows, or columns of one row, of the weight gradient result rows; it needs more than one "
-     "tap, "
-     "there an even tile_h, and one channel a group",
+     "tap, there an even tile_h, and one channel a group",
      dp_has_row_pairs},
     {"one_tap", "with taps_h=1 taps_w=1 any stride is served; stride=1 is its name", one_tap_has_no_stride},
     {"bwd_data_tile", "backward data with a stride needs tiles of a multiple of it, where more than one tap is handled at once",

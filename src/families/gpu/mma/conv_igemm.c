@@ -231,11 +231,15 @@ static bool igemm_tiles_counted(const kw_rule_case *c) {
     return kw_mma_grid_is_counted(&grid);
 }
 
+static const kw_rule igemm_takes_rules[] = {
+    {"few_phases", "a stride has more than 4096 phases, or with the filter's taps more than 2^20", few_phases},
+    {"extents_counted", "extents, padding and dilated filter included, are at most 2^30", extents_counted},
+    {0},
+};
+
 static const kw_rule igemm_fits_rules[] = {
     KW_MMA_PERMITS_RULE,
     {"ndim", "the problem has another number of spatial axes than ndim", igemm_ndim},
-    {"few_phases", "a stride has more than 4096 phases, or with the filter's taps more than 2^20", few_phases},
-    {"extents_counted", "extents, padding and dilated filter included, are at most 2^30", extents_counted},
     {"sizes_counted", "rows, columns and depth of the product are counted in 31 bits", igemm_sizes_counted},
     {"vectors_divide", "vec_a, vec_b and vec_c must divide the channels of a group; 1 serves any", igemm_vectors_divide},
     {"merge_divides", "merge must divide the groups; 1 serves any", merge_divides},
@@ -351,6 +355,7 @@ const kw_family kw_family_conv_igemm = {
     .axis_count = sizeof igemm_axes / sizeof *igemm_axes,
     .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_igemm_valid_rules},
               [KW_RUNS] = {kw_mma_runs_rules},
+              [KW_TAKES] = {igemm_takes_rules},
               [KW_FITS] = {kw_turned_rules, igemm_fits_rules}},
     .decode = kw_mma_decode,
     .launch = launch_igemm,

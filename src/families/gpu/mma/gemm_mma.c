@@ -106,13 +106,17 @@ static bool second_stays(const kw_rule_case *c) {
     return !kw_mma_is_stationary(mma) || (grid.batches == 1 && grid.tile_cols == 1 && grid.steps <= kw_mma_stationary_steps(mma));
 }
 
+static const kw_rule gemm_mma_takes_rules[] = {
+    {"sizes_counted", "rows, columns and depth are counted in 31 bits", gemm_sizes_counted},
+    {0},
+};
+
 static const kw_rule gemm_mma_fits_rules[] = {
     KW_MMA_PERMITS_RULE,
     {"permits_fast_accum",
      "a tile of 256x128 or 128x256 leaves sums of fp8 and bf8 to the instruction; the problem must permit it by fpmath=fast_accum",
      permits_fast_accum},
     {"layout", "the config is for another layout than the problem's", gemm_layout},
-    {"sizes_counted", "rows, columns and depth are counted in 31 bits", gemm_sizes_counted},
     {"whole_tiles", "m, n or k is no multiple of tile_m, tile_n or tile_k; pad_m=1, pad_n=1, pad_k=1 serve any", whole_tiles},
     {"vectors_divide", "vec_a, vec_b and vec_c must divide the contiguous size of their matrix, and with pitches its steps; 1 serves any",
      gemm_vectors_divide},
@@ -282,6 +286,7 @@ const kw_family kw_family_gemm_mma = {
     .axis_count = sizeof gemm_mma_axes / sizeof *gemm_mma_axes,
     .rules = {[KW_VALID] = {kw_mma_valid_rules, kw_gemm_mma_valid_rules},
               [KW_RUNS] = {kw_mma_runs_rules, kw_gemm_mma_runs_rules},
+              [KW_TAKES] = {gemm_mma_takes_rules},
               [KW_FITS] = {gemm_mma_fits_rules}},
     .decode = kw_mma_decode,
     .launch = launch_gemm_mma,

@@ -142,12 +142,16 @@ static bool pixels_counted(const kw_rule_case *c) {
     return pixels <= INT32_MAX / 4 && good;
 }
 
-static const kw_rule point_fits_rules[] = {
+static const kw_rule point_takes_rules[] = {
     {"point", "only 1x1 filters of one group are served, with strides of 1 and no padding: pixels are rows of both tensors",
      pixels_are_rows},
+    {"pixels_counted", "pixels are counted in 31 bits", pixels_counted},
+    {0},
+};
+
+static const kw_rule point_fits_rules[] = {
     {"room", "all weights and each wave's strip of source and result must fit the axis room; more of it, or fewer waves or rows",
      weights_fit},
-    {"pixels_counted", "pixels are counted in 31 bits", pixels_counted},
     {0},
 };
 
@@ -190,7 +194,10 @@ const kw_family kw_family_conv_point_block = {
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = point_axes,
     .axis_count = sizeof point_axes / sizeof *point_axes,
-    .rules = {[KW_VALID] = {point_valid_rules}, [KW_RUNS] = {point_runs_rules}, [KW_FITS] = {point_fits_rules}},
+    .rules = {[KW_VALID] = {point_valid_rules},
+              [KW_RUNS] = {point_runs_rules},
+              [KW_TAKES] = {point_takes_rules},
+              [KW_FITS] = {point_fits_rules}},
     .decode = decode_point,
     .launch = launch_point,
     .emit = kw_gpu_emit_nothing,

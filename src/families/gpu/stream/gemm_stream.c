@@ -118,10 +118,14 @@ static bool blocks_counted(const kw_rule_case *c) {
     return good && kw_mul(tiles, d->batch, &good) <= INT32_MAX && good;
 }
 
+static const kw_rule stream_takes_rules[] = {
+    {"vectors_divide", "k must be a multiple of 8, as lines are read 16 bytes at a time", depth_of_vectors},
+    {0},
+};
+
 static const kw_rule stream_fits_rules[] = {
     {"layout", "the config is for another layout than the problem's", stream_layout},
     {"few", "tile_m (few=m) or tile_n (few=n) must hold all rows or columns of the result", few_in_a_tile},
-    {"vectors_divide", "k must be a multiple of 8, as lines are read 16 bytes at a time", depth_of_vectors},
     {"blocks_counted", "rows, columns and depth are counted in 31 bits, and so are blocks", blocks_counted},
     {0},
 };
@@ -151,7 +155,10 @@ const kw_family kw_family_gemm_stream = {
     .dtypes = 1 << KW_BF16 | 1 << KW_FP16,
     .axes = stream_axes,
     .axis_count = sizeof stream_axes / sizeof *stream_axes,
-    .rules = {[KW_VALID] = {stream_valid_rules}, [KW_RUNS] = {stream_runs_rules}, [KW_FITS] = {stream_fits_rules}},
+    .rules = {[KW_VALID] = {stream_valid_rules},
+              [KW_RUNS] = {stream_runs_rules},
+              [KW_TAKES] = {stream_takes_rules},
+              [KW_FITS] = {stream_fits_rules}},
     .decode = decode_stream,
     .launch = launch_stream,
     .emit = kw_gpu_emit_nothing,

@@ -1,4 +1,5 @@
-/* literals.c: each problem becomes a header and a row of a CSV file, so that names and limits of sizes stand once, in problem/import/csv.c. */
+/* literals.c: each problem becomes a header and a row of a CSV file, so that names and limits of sizes stand once, in
+ * problem/import/csv.c. */
 #include "space/problems/formats/literals.h"
 
 #include "base/text.h"

@@ -16,7 +16,8 @@
 bool kw_literals_are_json(const char *text, size_t size);
 /* source begins error messages. */
 kw_status kw_json_problems_read(const kw_list_reader *how, const char *source, const char *text, size_t size, kw_error *err);
-/* Calls of something that ends in "Problem" with literal arguments by name. Nothing is run: a module that computes its problems is refused. */
+/* Calls of something that ends in "Problem" with literal arguments by name. Nothing is run: a module that computes its problems is
+ * refused. */
 kw_status kw_python_problems_read(const kw_list_reader *how, const char *source, const char *text, size_t size, kw_error *err);
 
 #endif

@@ -5,7 +5,8 @@
 
 #include <stddef.h>
 
-/* The rules of KW_VALID are asked; then, where an architecture is given, those of KW_RUNS; then, where a problem is given, those of KW_TAKES and KW_FITS. */
+/* The rules of KW_VALID are asked; then, where an architecture is given, those of KW_RUNS; then, where a problem is given, those of
+ * KW_TAKES and KW_FITS. */
 typedef struct rule_example {
     const char *rule;    /* the first that does not hold; "": all hold */
     const char *kind;    /* "conv_fwd fp16" */

@@ -1,5 +1,5 @@
-/* test_literals.c: problem lists of CK's tile engine in JSON and as Python modules of literals, and rows of our own JSON: read as they are, or refused
- * in one line. */
+/* test_literals.c: problem lists of CK's tile engine in JSON and as Python modules of literals, and rows of our own JSON: read as they
+ * are, or refused in one line. */
 #include "base/text.h"
 #include "space/problems/formats/json_rows.h"
 #include "space/problems/formats/literals.h"
