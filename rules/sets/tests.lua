@@ -1,6 +1,7 @@
 -- A list for each family and instruction set. The whole list is taken for one operation and type in the machine's best instructions, and its
 -- beginning for the others, whose text differs by few words: so every value of every axis is met once while the set stays small enough to
 -- compile in a test. Axis values stand in the order given above each list.
+local among = include "tables/among"
 
 -- How much of a list a config's operation and type take.
 local function share(c, arch)
@@ -17,16 +18,8 @@ local function share(c, arch)
 end
 
 local function picked(lists, c, arch, values)
-    for place, wanted in ipairs(lists[c.isa]) do
-        local same = place <= share(c, arch)
-        for i, value in ipairs(values) do
-            same = same and value == wanted[i]
-        end
-        if same then
-            return true
-        end
-    end
-    return false
+    local has, place = among(lists[c.isa], values)
+    return has and place <= share(c, arch)
 end
 
 -- tile_h, tile_w, vecs, band, edge

@@ -1,6 +1,6 @@
 -- Depthwise convolution on GPUs: the published forward kernels, which have channels before pixels, and our own for what these leave open:
--- the other order and directions, larger filters, widths that no vector divides. A block is a wave; its subtiles must not be more than its
--- threads.
+-- the other order and directions, larger filters, widths that no vector divides. A tile is a wave's; its subtiles must not be more than the
+-- wave's threads.
 local thin, arches = include "tables/thin", include "tables/arch"
 
 -- filter, stride, tile, sub, batch, vec_in, vec_out
@@ -27,8 +27,8 @@ local own = {
     },
 }
 
--- Of backward weight, channels last, on NVIDIA: tile, sub, vec_in, vec_out, peers (clusters, which store in one launch), largest filter; four waves a
--- block. Of "walk" a thread's columns are read straight to registers, up to 64 rows. Of 27 tried on an H200 these had the best times
+-- Of backward weight, channels last, on NVIDIA, four waves a block: tile, sub, vec_in, vec_out, peers (clusters, which store in one launch), "walk"
+-- (path=registers: a thread reads its columns straight to registers, up to 64 rows), largest filter. Of 27 tried on an H200 these had the best times
 -- (docs/results/2026-11-28/nvidia-weights.md); eight columns leave filters of 5 no registers.
 local weight = {
     { "4x4", "4x4", 8, 1, 1 }, { "4x4", "4x4", 8, 1, 8 }, { "8x8", "4x4", 8, 1, 8 }, { "8x8", "4x4", 8, 1, 1 }, { "4x8", "4x4", 8, 2, 1 },

@@ -93,13 +93,13 @@ KW_PARAMS_FIT(kw_depthwise_block_params);
 #define KW_LANES_BYTES (KW_WEIGHT ? KW_TAPS * KW_LANE_PLANES * KW_WAVE * 4 : 0)
 #define KW_WAVE_BYTES (KW_CEIL(KW_MAX(KW_TILES_BYTES, KW_MAX(KW_STAGED_BYTES, KW_LANES_BYTES)), 16) * 16)
 
-/* --- backward weight: a block's sums, and peers > 1: its share of them, which the blocks of its cluster write --- */
+/* --- backward weight: a block's sums, and with peers > 1 as many again, the shares that its cluster's blocks write to it --- */
 
 #define KW_BLOCK_THREADS (KW_WAVES * KW_WAVE)
 #define KW_JOINS (KW_PEERS > 1)
 #define KW_FILTER_SUMS ((KW_FIRST ? 1 : KW_PLANES) * KW_TAPS)
 #define KW_PEER_SUMS (KW_CEIL(KW_FILTER_SUMS, 4 * KW_PEERS) * 4)
-#define KW_JOINED_BYTES (KW_JOINS ? KW_PEERS * KW_PEER_SUMS * 4 : 0) /* of either */
+#define KW_JOINED_BYTES (KW_JOINS ? KW_PEERS * KW_PEER_SUMS * 4 : 0) /* of either; without peers the sums need none */
 #define KW_LDS_BYTES (2 * KW_JOINED_BYTES + KW_WAVES * KW_WAVE_BYTES)
 
 #endif

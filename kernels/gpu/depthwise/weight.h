@@ -1,6 +1,6 @@
 /* weight.h: backward weight of depthwise.c. A block has a slice of the filters of one channel (order=first) or of KW_PLANES channels, and
- * its waves go over tiles of pixels; its lanes' sums are added at the end, and a second kernel adds the blocks' (parts.h). peers > 1: the blocks
- * that share a filter's sums are one cluster and add them through each other's shared memory: one launch. */
+ * its waves go over tiles of pixels; its lanes' sums are added at the end, and a second kernel adds the blocks' (parts.h). peers > 1: the
+ * blocks that share a filter's sums are one cluster and add them through each other's shared memory: one launch. */
 #ifndef KW_DEPTHWISE_WEIGHT_H
 #define KW_DEPTHWISE_WEIGHT_H
 
@@ -94,9 +94,9 @@ KW_DEVICE void kw_element_store(const kw_gpu_args *a, kw_i64 element, float sum)
 #endif
 }
 
-/* Adds what the lanes of all waves have, always in the same order, to the block's sums in shared memory, filter by filter, or to its slice of the
- * workspace, or where no other block has any to the result. Sums that neighbouring threads add begin with other lanes, so that they meet different banks. waves: their tiles, which nobody
- * reads any more. */
+/* Adds up what the lanes of all waves have, always in the same order, and puts it into the block's sums in shared memory, filter by filter
+ * (KW_JOINS), or where no other block has any into the result, or into the block's slice of the workspace. Sums that neighbouring threads add
+ * begin with other lanes, so that they meet different banks. waves: their tiles, which nobody reads any more. */
 KW_DEVICE void kw_filter_add(const kw_gpu_args *a, float *sums, char *waves, const kw_filter *filter, int wave, kw_i64 part, kw_i64 channel,
                              int slice) {
     KW_UNROLL

@@ -1,6 +1,7 @@
-/* lying.h: swizzle=xor of weight.h. Tiles of x and y stand in shared memory as they lie in the tensors, pixel by pixel: they are copied without
- * registers, the next ones while one is multiplied, and turned as they are read: a fragment is one matrix read, of x one for each tap. Columns of
- * x with a stride stand by what they leave when divided by it, so that neighbouring pixels of the result meet different banks. */
+/* lying.h: swizzle=xor of weight.h. Tiles of x and y stand in shared memory as they lie in the tensors, pixel by pixel: they are copied
+ * without registers, the next ones while one is multiplied, and turned as they are read: a fragment is one matrix read, of x one for
+ * each tap. Columns of x with a stride stand by what they leave when divided by it, so that neighbouring pixels of the result meet
+ * different banks. */
 #ifndef KW_DIRECT_LYING_H
 #define KW_DIRECT_LYING_H
 
@@ -9,8 +10,8 @@
 /* Where a piece of 16 bytes of a pixel stands among its KW_CELLS; eight pixels that follow each other meet all banks. */
 KW_DEVICE int kw_lying_cell(int pixel, int cell) { return cell ^ (KW_CELLS >= 8 ? pixel % 8 : pixel / (8 / KW_CELLS) % KW_CELLS); }
 
-/* A tile's pixels of a tensor, zeros beside the image. wave: among those that bring the tile. A lane's pixels are as far apart from round to
- * round as all threads together bring, so its row and column follow by additions. */
+/* A tile's pixels of a tensor, zeros beside the image. wave: among those that bring the tile. A lane's pixels are as far apart from
+ * round to round as all threads together bring, so its row and column follow by additions. */
 KW_DEVICE void kw_lying_copy(char *lds, const char *from, int h, int w, int c, int top, int left, int channel, int wave, const int rows,
                              const int cols, const int split) {
     const int half = KW_CEIL(cols, split), all = rows * cols * KW_CELLS, step = KW_BRING_THREADS / KW_CELLS;

@@ -56,8 +56,9 @@ KW_DEVICE char *kw_empty_at(char *lds, int stage) { return kw_full_at(lds, stage
 #define KW_KEEPS_FIRST (KW_KEEPS && KW_PLANES)
 KW_DEVICE int kw_places(const kw_gpu_args *a) { return KW_KEEPS && a->params.places ? (int)a->params.places : KW_STAGES; }
 
-/* Bands of tile rows, of pairs' rows as many, column by column in a band, so that blocks that run at the same time share few rows and few columns. A
- * division takes some hundred cycles, while nothing multiplies: most kernels have no parts and one batch, and whole bands need none. */
+/* Bands of tile rows (of pairs' rows half as many, of quads' a quarter), column by column in a band, so that blocks that run at the same time
+ * share few rows and few columns. A division takes some hundred cycles, while nothing multiplies: most kernels have no parts and one batch, and
+ * whole bands need none. */
 #define KW_BAND ((KW_TILE_N > KW_TILE_M ? 16 : 8) / KW_PAIR)
 
 #if KW_ROW_GROUPS

@@ -1,5 +1,5 @@
-/* args.h of gpu/point: what launch() of conv.point_block hands to point.c, and the counts of a block, which src/families/gpu/point has as well:
- * macros over the axes, as in gpu/lib/resources.h. */
+/* args.h of gpu/point: what launch() of conv.point_block hands to point.c, and the counts of a block, which src/families/gpu/point has as
+ * well: macros over the axes, as in gpu/lib/resources.h. */
 #ifndef KW_POINT_ARGS_H
 #define KW_POINT_ARGS_H
 
@@ -27,8 +27,9 @@ KW_PARAMS_FIT(kw_point_params);
 #define KW_POINT_LENGTH(depth, cols) KW_POINT_WHOLE(KW_POINT_DATA ? cols : depth)
 #define KW_POINT_PITCH(depth, cols) (KW_POINT_LENGTH(depth, cols) + 8)
 #define KW_POINT_WEIGHT_BYTES(depth, cols) (KW_POINT_LINES(depth, cols) * KW_POINT_PITCH(depth, cols) * KW_BYTES)
-/* Behind them the strips of the source of all waves, in whole copies of a wave and with as many bytes behind them as a fragment reads beyond the
- * last row, then those of the result: both are one range of bytes of their tensors. Where results will be, the weights lie first as they come. */
+/* Behind them the strips of the source of all waves, in whole copies of a wave and with as many bytes behind them as a fragment reads
+ * beyond the last row, then those of the result: both are one range of bytes of their tensors. Where results will be, the weights lie
+ * first as they come. */
 #define KW_WAVE_COPY 512
 #define KW_POINT_COPIES(elements) (KW_CEIL((elements)*KW_BYTES + 32, KW_WAVE_COPY) * KW_WAVE_COPY)
 #define KW_POINT_SOURCE_BYTES(depth) KW_POINT_COPIES(KW_ROWS *(depth))

@@ -1,12 +1,14 @@
-/* point.c: 1x1 convolution with strides of 1, forward and backward data, where one block has room for all weights: family conv.point_block.
+/* point.c: 1x1 convolution with strides of 1, forward and backward data, where one block has room for all weights: family
+ * conv.point_block.
  *
- * Pixels are rows of both tensors, as long as there are channels. Of channels that no vector divides a row begins anywhere, but KW_ROWS of them
- * together, a strip, are one range of bytes that begins at a multiple of 16, in the source and in the result. So a wave copies a strip's range as it
- * lies, reads the elements of its fragments from shared memory, wherever rows begin there, rounds sums to where they lie in the result's
- * range, and stores that range 16 bytes at a time. A block brings the weights once, into lines that matrix reads can take (kw_matrix_read);
- * then its waves go from strip to strip without meeting each other.
+ * Pixels are rows of both tensors, as long as there are channels. Of channels that no vector divides a row begins anywhere, but KW_ROWS of
+ * them together, a strip, are one range of bytes that begins at a multiple of 16, in the source and in the result. So a wave copies a
+ * strip's range as it lies, reads the elements of its fragments from shared memory, wherever rows begin there, rounds sums to where they
+ * lie in the result's range, and stores that range 16 bytes at a time. A block brings the weights once, into lines that matrix reads can
+ * take (kw_matrix_read); then its waves go from strip to strip without meeting each other.
  *
- * Depths beyond the last are zeros in both operands; pixels and channels of the result beyond the last are multiplied and stored nowhere. */
+ * Depths beyond the last are zeros in both operands; pixels and channels of the result beyond the last are multiplied and stored
+ * nowhere. */
 #include "gpu/point/args.h"
 #define KW_KERNEL_PARAMS kw_point_params
 #include "kw_config.h"
@@ -94,8 +96,8 @@ KW_DEVICE void kw_strip_await(const kw_strips *s, int strip) {
     kw_wave_barrier();
 }
 
-/* The lane's words of all instructions' rows at depth k. Each is read, whatever it is, and what is behind the last depth is taken for zero: a
- * branch an element would wait for one after the other. */
+/* The lane's words of all instructions' rows at depth k. Each is read, whatever it is, and what is behind the last depth is taken for
+ * zero: a branch an element would wait for one after the other. */
 KW_DEVICE void kw_read_source(kw_frag_a frag[KW_REPEAT_M], const kw_strips *s, int k) {
     int first = k + 2 * kw_frag_group(kw_lane());
     const kw_u16 *from = (const kw_u16 *)s->strip + kw_frag_row_a(kw_lane(), 0) * s->depth + first;
@@ -164,8 +166,8 @@ KW_DEVICE void kw_strip_multiply(kw_sums *sums, const kw_strips *s, int first) {
 
 /* --- results --- */
 
-/* A wave's sums to their places in the strip's result: pairs of channels, as words where all pixels begin at such. One question of a whole strip, as a
- * branch for each pair takes longer than what is stored. */
+/* A wave's sums to their places in the strip's result: pairs of channels, as words where all pixels begin at such. One question of a
+ * whole strip, as a branch for each pair takes longer than what is stored. */
 KW_DEVICE void kw_strip_put(const kw_strips *s, const kw_gpu_args *a, int strip, const kw_sums *sums, int first) {
     int row = kw_acc_row(kw_lane(), 0), col = first + kw_acc_col(kw_lane(), 0), left = s->cols - col;
     kw_u16 *to = (kw_u16 *)s->out + row * s->cols + col;

@@ -1,5 +1,5 @@
-/* tailored.c: what families make passes the rules like any other kernel, and of what is left the estimate takes the best, as far as it
- * knows them. */
+/* tailored.c: what families make passes the rules like any other kernel, and of what is left the best by the estimate are kept,
+ * and all whose blocks meet in clusters. */
 #include "dispatch/tailored/tailored.h"
 
 static bool family_tailors(const kw_family *family, const kw_request *request) {

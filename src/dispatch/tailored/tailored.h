@@ -1,5 +1,5 @@
-/* tailored.h: kernels that families make for a request's problem (kw_family.tailor), of which no list has all. A registry has them where it is, or has
- * taken in, the default one whole; one that lists kernels of its own, or keeps some, means these alone. */
+/* tailored.h: kernels that families make for a request's problem (kw_family.tailor), of which no list has all. A registry has them where
+ * it is, or has taken in, the default one whole; one that lists kernels of its own, or keeps some, means these alone. */
 #ifndef KW_DISPATCH_TAILORED_TAILORED_H
 #define KW_DISPATCH_TAILORED_TAILORED_H
 

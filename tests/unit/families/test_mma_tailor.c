@@ -1,5 +1,5 @@
-/* test_mma_tailor.c: tiles that gemm.mma and conv.igemm make to a problem's measure: which columns, that every rule takes them, and for which problems
- * there are none. */
+/* test_mma_tailor.c: tiles that gemm.mma and conv.igemm make to a problem's measure: which columns, that every rule takes them, and for
+ * which problems there are none. */
 #include "config/config.h"
 #include "support/kw_test.h"
 
@@ -76,7 +76,8 @@ static void columns_fill_the_rounds(void **state) {
     }
 }
 
-/* Of thin products: blocks of a cluster share a tile's depth, four bring the few together, and two shallow blocks share a multiprocessor. */
+/* Of thin products: blocks of a cluster share a tile's depth, four bring the few together, and two shallow blocks share a
+ * multiprocessor. */
 static void blocks_share_thin_products(void **state) {
     static const struct {
         const char *problem;

@@ -330,34 +330,6 @@ static int64_t spread_rows(const kw_bwd_weight *how, const kw_config *config, in
     return fewer && blocks * (how->tile - 1) <= channels ? channels : blocks * how->tile;
 }
 
-/* Pixels, or pairs of them, that a tile sums over all taps. */
-static double summed_pixels(const kw_bwd_weight *how, const shape *s, const kw_problem *problem) {
-    const kw_conv_dims *d = &s->dims;
-    double pixels = (double)d->n;
-    pixels *= s->flat ? 1 : (double)kw_problem_axis_products(problem, 0);
-    pixels *= s->flat       ? 1
-              : s->rows > 1 ? (double)(s->out[KW_BOX_H] * d->filter[1] / s->rows)
-                            : (double)kw_problem_axis_products(problem, 1);
-    pixels *= s->dp                  ? (double)(pairs_of(s, s->out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
-              : s->padded || s->flat ? (double)s->out[KW_BOX_W]
-                                     : (double)kw_problem_axis_products(problem, 2);
-    return pixels;
-}
-
-static void count_products(const kw_bwd_weight *how, const shape *s, const kw_config *config, const kw_problem *problem,
-                           kw_launch *launch) {
-    double pixels = summed_pixels(how, s, problem);
-    double rows = (double)(how->tile * s->rows), vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s->x_blocks : s->y_blocks);
-    int64_t b_blocks = how->lanes_c ? s->y_blocks : s->x_blocks, channels = spread_rows(how, config, how->lanes_c ? s->k : s->c, b_blocks);
-    double spread = (double)(s->groups * b_blocks) * pixels;
-    const kw_tile tile_of = {.rows = 1, .cols = (int32_t)rows, .vecs = how->vecs};
-    const kw_tile_work work = {.block = weight_vector_width(config, how), .lacks = may_lack(how, config)};
-    int64_t v_channels = how->lanes_c ? s->c : s->k;
-    launch->multiply_adds = (double)(s->groups * channels * s->rows) * pixels * kw_tile_products(&work, &tile_of, v_channels);
-    double elements = s->amx ? rows / KW_AMX_ROWS + vecs : vecs > 1 || s->dp ? rows + vecs : rows * vecs + 1;
-    launch->loads = spread * (v_blocks * elements - (v_blocks * vecs - (double)kw_tile_vectors(&work, &tile_of, v_channels)));
-}
-
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
                           kw_launch *launch) {
     shape s = shape_of(how, config, problem);
@@ -410,7 +382,21 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     launch->thread_bytes = together * (x + y) + kw_round_up(tile_bytes, KW_LINE) + kw_round_up(row, KW_LINE) + KW_LINE;
     launch->shared_bytes = boxes > 1 ? parts * tiles * tile_bytes : 0;
 
-    count_products(how, &s, config, problem, launch);
+    double pixels = (double)d->n;
+    pixels *= s.flat ? 1 : (double)kw_problem_axis_products(problem, 0);
+    pixels *= s.flat ? 1 : s.rows > 1 ? (double)(s.out[KW_BOX_H] * d->filter[1] / s.rows) : (double)kw_problem_axis_products(problem, 1);
+    pixels *= s.dp                 ? (double)(pairs_of(&s, s.out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
+              : s.padded || s.flat ? (double)s.out[KW_BOX_W]
+                                   : (double)kw_problem_axis_products(problem, 2);
+    double rows = (double)(how->tile * s.rows), vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s.x_blocks : s.y_blocks);
+    int64_t b_blocks = how->lanes_c ? s.y_blocks : s.x_blocks, channels = spread_rows(how, config, how->lanes_c ? s.k : s.c, b_blocks);
+    double spread = (double)(s.groups * b_blocks) * pixels;
+    const kw_tile tile_of = {.rows = 1, .cols = (int32_t)rows, .vecs = how->vecs};
+    const kw_tile_work work = {.block = width, .lacks = may_lack(how, config)};
+    int64_t v_channels = how->lanes_c ? s.c : s.k;
+    launch->multiply_adds = (double)(s.groups * channels * s.rows) * pixels * kw_tile_products(&work, &tile_of, v_channels);
+    double elements = s.amx ? rows / KW_AMX_ROWS + vecs : vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1;
+    launch->loads = spread * (v_blocks * elements - (v_blocks * vecs - (double)kw_tile_vectors(&work, &tile_of, v_channels)));
     launch->copied_bytes = 2.0 * (double)(s.groups * boxes) * (double)(x + y) + 2.0 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
     if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;

@@ -123,15 +123,6 @@ static int64_t summed_rows(const kw_tile_work *work, const kw_tile *tile, int64_
     return !work->amx && tiles * (tile->cols - 1) <= rows ? rows : tiles * tile->cols;
 }
 
-static void count_product(const kw_product *p, const kw_tile_work *work, const kw_tile *tile, int64_t steps, int64_t blocks,
-                          kw_launch *launch) {
-    double tiles = (double)(p->batches * kw_ceil_div(p->rows, tile->cols));
-    int64_t lacking = blocks * tile->vecs - kw_tile_vectors(work, tile, p->columns);
-    launch->multiply_adds =
-        (double)(p->batches * summed_rows(work, tile, p->rows) * steps * work->instructions) * kw_tile_products(work, tile, p->columns);
-    launch->loads = tiles * (kw_tile_step_loads(work, tile) * (double)blocks - (double)lacking) * (double)steps;
-}
-
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
     kw_product p = *product;
     kw_tile tile = kw_gemm_tile(config);
@@ -178,7 +169,11 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
         .deep = c.deep,
     };
 
-    count_product(&p, &work, &tile, steps, blocks, launch);
+    double tiles = (double)(p.batches * kw_ceil_div(p.rows, tile.cols));
+    int64_t lacking = blocks * tile.vecs - kw_tile_vectors(&work, &tile, p.columns);
+    launch->multiply_adds =
+        (double)(p.batches * summed_rows(&work, &tile, p.rows) * steps * work.instructions) * kw_tile_products(&work, &tile, p.columns);
+    launch->loads = tiles * (kw_tile_step_loads(&work, &tile) * (double)blocks - (double)lacking) * (double)steps;
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes;
     if (p.copies) {
         int64_t copies = copies_again ? kw_min(parts, target->units) : kw_tile_sharers(units, parts, target->units);

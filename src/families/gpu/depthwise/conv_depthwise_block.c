@@ -5,6 +5,7 @@
 #include "config/arch/gpu_arch.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
+#include "families/gpu/resident.h"
 #include "families/gpu/turned.h"
 #include "problem/view.h"
 
@@ -27,7 +28,7 @@
     X(order, "first last", 0, 1, "first: channels before pixels in memory; last: behind them")                                             \
     X(path, "lds registers", 0, 1,                                                                                                         \
       "lds: tiles of the source pass shared memory; registers (conv_bwd_weight): threads walk down sub_h rows of their columns")           \
-    X(waves, NULL, 1, 32, "waves of a block; in conv_bwd_weight each has tiles of its own, else 1")                                        \
+    X(waves, NULL, 1, 32, "conv_bwd_weight: waves of a block, each with tiles of its own; else 1")                                         \
     X(peers, NULL, 1, 8,                                                                                                                   \
       "conv_bwd_weight: blocks of a cluster, which add their sums through each other's shared memory; 1: a second stage adds all blocks'")
 
@@ -243,9 +244,8 @@ static const kw_rule depthwise_valid_rules[] = {
      reads_are_aligned},
     {"weight_runs", "conv_bwd_weight loads y in runs of vec_out columns, which must divide sub_w and tile_w", weight_runs},
     {"walk_form",
-     "path=registers is for conv_bwd_weight with order=last: a thread has all rows of a tile (sub_h=tile_h), sub_w divides tile_w, vec_in "
-     "is "
-     "vec_out, dilation 1, and a row reads at most 32 columns",
+     "path=registers is for conv_bwd_weight with order=last: a thread has all rows of a tile (sub_h=tile_h), sub_w divides tile_w, "
+     "vec_in is vec_out, dilation 1, and a row reads at most 32 columns",
      walk_form},
     {"waves", "blocks of several waves are for conv_bwd_weight", waves_of_weights},
     {"peers", "clusters of 2, 4 or 8 blocks (peers) are for conv_bwd_weight", peers_of_weights},
@@ -365,12 +365,11 @@ static const kw_rule depthwise_fits_rules[] = {
 
 /* --- launch --- */
 
-/* Blocks that a multiprocessor has at a time, up to 16 waves: as many as memory and registers leave room for. */
-static int64_t count_resident(const depthwise_block *b) {
-    enum { WAVES_WANTED = 16, BLOCK_BYTES = 1024, OTHER_REGISTERS = 32 };
+/* Blocks of a multiprocessor, up to 16 waves. */
+static int64_t blocks_for_weight(const depthwise_block *b) {
+    enum { WAVES_WANTED = 16, OTHER_REGISTERS = 32 };
     int64_t registers = b->waves * b->lanes * (count_values(b) + OTHER_REGISTERS);
-    int64_t blocks = kw_min(b->lds / (b->lds_bytes + BLOCK_BYTES), WAVES_WANTED / b->waves);
-    return kw_max(1, b->unit_registers ? kw_min(blocks, b->unit_registers / kw_max(1, registers)) : blocks);
+    return kw_max(1, kw_min(kw_gpu_resident_blocks(b->lds, b->lds_bytes, b->unit_registers, registers), WAVES_WANTED / b->waves));
 }
 
 /* A filter's sums are shared by as many blocks as there are at a time, which all have as many rounds of tiles to go over, or by a cluster. */
@@ -381,7 +380,7 @@ static void launch_depthwise_weight(const depthwise_block *b, const kw_problem *
     const kw_conv_dims *d = &problem->conv;
     bool first = b->order == FIRST;
     int64_t filters = (first ? d->g : kw_ceil_div(d->g, b->planes)) * b->depth_filter, images = first ? kw_ceil_div(d->n, b->planes) : d->n;
-    int64_t most = kw_min(kw_max(1, count_resident(b) * kw_max(1, target->units) / filters), PARTS_MAX);
+    int64_t most = kw_min(kw_max(1, blocks_for_weight(b) * kw_max(1, target->units) / filters), PARTS_MAX);
     bool joins = b->peers > 1;
     params->rows = b->tile[0];
     if (b->walks) {

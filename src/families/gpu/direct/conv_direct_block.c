@@ -6,6 +6,7 @@
 #include "base/math.h"
 #include "families/gpu/defines.h"
 #include "families/gpu/direct/direct.h"
+#include "families/gpu/resident.h"
 #include "families/gpu/turned.h"
 #include "gpu/direct/args.h"
 #include "gpu/lib/resources.h"
@@ -65,7 +66,7 @@ static const kw_rule direct_block_takes_rules[] = {
 };
 
 static const kw_rule direct_block_fits_rules[] = {
-    {"filter", "only 3x3 filters are served, with the axis stride on both direct_block_axes, undilated", direct_filter},
+    {"filter", "only 3x3 filters are served, with the axis stride on both axes, undilated", direct_filter},
     {"dense_channels", "impl=dense is for one group of at most waves_c x slices x channels source channels", dense_channels},
     {"group_channels", "impl=grouped is for groups of as many channels as the axis says, in and out", group_channels},
     {"vectors_divide", "vec must divide the channels of x and of y; 1 serves any", direct_vectors_divide},
@@ -93,11 +94,12 @@ static void count_direct_work(const kw_direct_block *b, int64_t blocks, kw_launc
     launch->products = launch->multiply_adds * (double)(KW_INST_M * b->inst_n * b->inst_k);
 }
 
-/* Blocks that a multiprocessor has at a time, four at most: of swizzle=xor as many as memory and registers leave room for. */
-static int64_t count_resident(const kw_direct_block *b) {
-    enum { BLOCKS_WANTED = 4, BLOCK_BYTES = 1024, UNIT_THREADS = 512 }; /* threads have 128 registers */
-    int64_t blocks = kw_min(b->lds / (b->lds_bytes + BLOCK_BYTES), UNIT_THREADS / kw_max(1, b->threads));
-    return b->lies ? kw_max(1, kw_min(blocks, BLOCKS_WANTED)) : BLOCKS_WANTED;
+/* Blocks of a multiprocessor, four at most: of swizzle=xor as many as there is room for. */
+static int64_t blocks_for_weight(const kw_direct_block *b) {
+    enum { BLOCKS_WANTED = 4, THREAD_REGISTERS = 128 };
+    int64_t unit_registers = b->arch->typical.unit_registers;
+    int64_t room = kw_gpu_resident_blocks(b->lds, b->lds_bytes, unit_registers, b->threads * THREAD_REGISTERS);
+    return b->lies ? kw_min(room, BLOCKS_WANTED) : BLOCKS_WANTED;
 }
 
 /* Sums of a channel are shared by as many blocks as there are at a time, which all have as many rounds of tiles to go over. */
@@ -107,7 +109,7 @@ static void launch_direct_weight(const kw_direct_block *b, const kw_problem *pro
     int64_t out[3];
     kw_problem_output(out, problem);
     int64_t tiles_h = kw_ceil_div(out[1], b->tile_h), tiles_w = kw_ceil_div(out[2], b->tile_w), units = tiles_h * tiles_w * d->n;
-    int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = count_resident(b) * kw_max(1, target->units) / cols;
+    int64_t cols = kw_ceil_div(d->c, b->block_cols), wanted = blocks_for_weight(b) * kw_max(1, target->units) / cols;
     int64_t most = kw_max(1, kw_min(wanted, SLICES_MAX / b->waves_q)), rounds = kw_ceil_div(units, most * b->slices);
     int64_t parts = kw_ceil_div(units, rounds * b->slices), elements = d->k * KW_TAPS * b->channels;
     bool joins = b->peers > 1;

@@ -158,12 +158,18 @@ bool kw_mma_permits(const kw_rule_case *c);
 bool kw_mma_shares_instruction(const kw_mma *mma);
 /* Whether a tile's result leaves while the next tile comes in (kernels/gpu/pipeline/overlap.h): pipe=cooperative or pingpong. */
 bool kw_mma_overlaps(const kw_mma *mma);
+/* Blocks of a cluster, at most. */
+enum { KW_MMA_CLUSTER_MAX = 8 };
 /* Blocks that share a tile's depth and each other's shared memory (streamk=cluster); 1: none do. */
 int32_t kw_mma_cluster(const kw_mma *mma);
+/* Columns whose sums one of them adds up. */
+int64_t kw_mma_cluster_share(const kw_mma *mma);
 /* Bytes of the sums that they give each other, for each block; 0: none do. They meet where the operands were. */
 int64_t kw_mma_cluster_bytes(const kw_mma *mma);
 /* Blocks that bring the second operand together (streamk=pair, quad); 1: each its own. */
 int32_t kw_mma_pair(const kw_mma *mma);
+/* Clusters of so many blocks that run at a time where a device has room for so many blocks alone. */
+int64_t kw_mma_clusters_held(int32_t size, int64_t blocks);
 /* Whether a block brings the second operand whole before its first tile (streamk=stationary), and of how many steps there is room for it. */
 bool kw_mma_is_stationary(const kw_mma *mma);
 int64_t kw_mma_stationary_steps(const kw_mma *mma);

@@ -221,9 +221,7 @@ void kw_mma_launch(const kw_mma *mma, const kw_mma_grid *grid, const kw_target *
     pairs.tile_rows = kw_ceil_div(pairs.tile_rows, kw_mma_pair(mma));
     grid = &pairs;
     int64_t tiles = grid->tile_rows * grid->tile_cols * grid->batches, lanes = kw_max(1, target->lanes);
-    int64_t units =
-        kw_mma_pair(mma) > 2 ? target->units - target->units / 11 : target->units; /* an H200 has room for 30 clusters of four */
-    int64_t resident = kw_max(1, kw_max(1, units) * blocks_held(mma, target) / kw_mma_pair(mma));
+    int64_t resident = kw_mma_clusters_held(kw_mma_pair(mma), kw_max(1, target->units) * blocks_held(mma, target));
     *launch = (kw_launch){.stages = 1, .stage = {{tiles, false, kw_mma_waves(mma) * (int32_t)lanes}}};
     launch->early[0] = launch->early[1] = kw_gpu_arch_has(mma->arch, KW_GPU_tma);
     *kw_launch_params(launch, kw_work_params) =

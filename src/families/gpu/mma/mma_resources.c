@@ -115,10 +115,22 @@ int64_t kw_mma_stationary_steps(const kw_mma *mma) {
     return KW_STATIONARY_STEPS;
 }
 
+int64_t kw_mma_cluster_share(const kw_mma *mma) {
+    enum { RUN = 8 };
+    return kw_ceil_div(mma->tile[1] / RUN, kw_mma_cluster(mma)) * RUN;
+}
+
 int64_t kw_mma_cluster_bytes(const kw_mma *mma) {
     int32_t blocks = kw_mma_cluster(mma);
-    int64_t share = kw_ceil_div(mma->tile[1] / 8, blocks) * 8;
-    return blocks > 1 ? mma->tile[0] * share * blocks * KW_SUM_BYTES * mma->wave_groups : 0;
+    return blocks > 1 ? mma->tile[0] * kw_mma_cluster_share(mma) * blocks * KW_SUM_BYTES * mma->wave_groups : 0;
+}
+
+/* Groups of 16 and 18 multiprocessors leave some over, by the driver of an H200 (docs/results/2026-11-28/nvidia-products.md). */
+int64_t kw_mma_clusters_held(int32_t size, int64_t blocks) {
+    enum { UNITS = 132 };
+    static const int32_t held[KW_MMA_CLUSTER_MAX + 1] = {0, UNITS, 66, 39, 30, 22, 17, 15, 15};
+    assert(size > 0 && size <= KW_MMA_CLUSTER_MAX); /* rules cluster_blocks and, of pairs and quads, what there are */
+    return kw_max(1, held[size] * blocks / UNITS);
 }
 
 bool kw_mma_stores_boxes(const kw_mma *mma) {

@@ -142,7 +142,7 @@ static bool overlap_blocks(const kw_rule_case *c) {
 static bool cluster_blocks(const kw_rule_case *c) {
     const kw_mma *mma = c->decoded;
     int32_t blocks = kw_mma_cluster(mma);
-    bool count = blocks >= 2 && blocks <= 8;
+    bool count = blocks >= 2 && blocks <= KW_MMA_CLUSTER_MAX;
     bool plain = kw_mma_overlaps(mma) && !kw_mma_passes(mma) && mma->vec[0] > 1 && mma->spec == KW_SPEC_DEFAULT;
     bool in_turns = mma->pipe != KW_PIPE_PINGPONG || (mma->stages % 2 == 0 && mma->stages >= 4);
     return mma->streamk != KW_STREAMK_CLUSTER || (count && plain && in_turns && (mma->op == KW_GEMM || mma->tile[1] % (8 * blocks) == 0));
@@ -154,7 +154,7 @@ static bool cluster_shares(const kw_rule_case *c) {
     if (mma->streamk != KW_STREAMK_CLUSTER) {
         return true;
     }
-    int32_t blocks = kw_mma_cluster(mma), share = (int32_t)kw_ceil_div(mma->tile[1] / 8, blocks) * 8;
+    int64_t share = kw_mma_cluster_share(mma);
     bool run = mma->op == KW_GEMM || (share <= KW_SLAB_ELEMENTS && KW_SLAB_ELEMENTS % share == 0);
     return kw_mma_cluster_bytes(mma) <= kw_mma_tile_bytes(mma) * mma->stages && run;
 }
@@ -254,8 +254,8 @@ const kw_rule kw_mma_valid_rules[] = {
      "instructions of 16 or 32 rows by 8, 16 or 32 columns are generated, no 4x64 or 64x4; with pipe=tma and gather 64xN of "
      "64, 128 or 256 columns, 32 bytes deep, with cooperative and pingpong also of 192, and of any multiple of 16 (gemm: 8) up to 256 with "
      "results from the registers, with spec=stride1 and merge=1, in conv_fwd and conv_bwd_weight of 16-bit types with vectors of 8, "
-     "merge=1 "
-     "and spec=default, in conv_bwd_data of such from 80 on, and in gemm of such, of 16-bit types with vectors of 1, of bytes and of fp32",
+     "merge=1 and spec=default, in conv_bwd_data of such from 80 on, and in gemm of such, of 16-bit types with vectors of 1, of bytes and "
+     "of fp32",
      instruction_is_used},
     {"bulk_operands",
      "pipe=tma is for GEMM and conv_fwd with explicit=1, of bf16, fp16 or fp32 (as tf32), in runs of 16 bytes: vec_a and vec_b must be 8, "

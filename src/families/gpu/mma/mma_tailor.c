@@ -1,7 +1,7 @@
-/* mma_tailor.c: tiles of pipe=cooperative and pingpong made to a problem's measure (kw_family.tailor). Their columns come in steps of 8, and which of
- * them a problem needs is a matter of counting: so many tiles that the multiprocessors' last round is full, and no more columns than the result has.
- * Of a thin product, whose tiles are few, blocks share a tile's depth or its few besides. No list can have them all; each is compiled when it is met
- * (docs/kernels/gpu-tailored.md). */
+/* mma_tailor.c: tiles of pipe=cooperative and pingpong made to a problem's measure (kw_family.tailor). Their columns come in steps of 8,
+ * and which of them a problem needs is a matter of counting: so many tiles that the multiprocessors' last round is full, and no more
+ * columns than the result has. Of a thin product, whose tiles are few, blocks share a tile's depth besides, or its few rows or columns.
+ * No list can have them all; each is compiled when it is met (docs/kernels/gpu-tailored.md). */
 #include "base/math.h"
 #include "families/gpu/mma/tailor.h"
 #include "gpu/lib/resources.h"
@@ -20,13 +20,13 @@ static const height heights[] = {
 enum { COLS_MAX = 256, COLS_STEP = 8, IMAGE_STEP = 16, STAGES_MAX = 8, STAGES_MIN = 3, GROUP_ROWS = 64, STEP_BYTES = 128, INST_BYTES = 32 };
 enum { SUMS = 192, LANES = 32 }; /* of a thread that multiplies, and threads of a wave */
 
-/* Those that were found so far, the cheapest first, at most so many: of thin products of each way in which blocks share, as what is expected of one way
- * says little of the others. */
+/* Those that were found so far, the cheapest first. Thin products have places for each way in which blocks share (alone, pairs, quads,
+ * clusters), as what is expected of one way says little of the others. */
 enum { WAYS = 4, WAY_MAX = 3, ROUNDS_MAX = KW_TAILORED_MAX - WAYS * WAY_MAX };
 typedef struct found {
     kw_mma tile[ROUNDS_MAX];
     double ns[ROUNDS_MAX];
-    size_t count, most;
+    size_t count, most; /* most: places, ROUNDS_MAX or WAY_MAX */
 } found;
 
 static void keep_tile(found *f, const kw_mma *mma, double ns) {
@@ -54,8 +54,8 @@ static int32_t stages_of(kw_mma *mma) {
     return 0;
 }
 
-/* What a multiprocessor does in a nanosecond, and what a tile and a launch take besides, fitted to 1,100 tiles of 78 problems that an H200 timed
- * (docs/results/2026-11-28/nvidia-columns.md). */
+/* What a multiprocessor does in a nanosecond, and what a tile and a launch take besides, fitted to 1,100 tiles of 78 problems that an
+ * H200 timed (docs/results/2026-11-28/nvidia-columns.md). */
 static const double products_ns = 5800, drawn_ns = 77,
                     shows = 0.1; /* operations of 16 bits; bytes from the second-level cache; of the lesser of both */
 static const double apart = 1.2; /* times the bytes where rows are contiguous and begin between lines of that cache */
@@ -111,33 +111,33 @@ static void add_columns(found *f, kw_mma *mma, const kw_tailor_problem *p) {
 
 /* --- thin products: few columns, or turned few rows, in a tile or two ---
  *
- * Tiles that are fewer than multiprocessors leave some idle, and a tile alone waits for memory as long as its depth is. So the blocks of a cluster share its
- * depth, or neighbours bring the few together, and where few bytes are on their way two blocks share a multiprocessor, the second of which may be of the
- * next launch. */
+ * Tiles that are fewer than multiprocessors leave some idle, and a tile alone waits for memory as long as its depth is. So the blocks of
+ * a cluster share its depth, or neighbours bring the few together, and where few bytes are on their way two blocks share a
+ * multiprocessor, the second of which may be of the next launch. */
 
-enum { THIN_COLS = 256, TILES_ACROSS = 2, CLUSTER_MAX = 8, THIN_STAGES = 16, TURNS_STAGES = 4, HALF_SUMS = 64, HALF_COLS = 104 };
+enum { THIN_COLS = 256, TILES_ACROSS = 2, THIN_STAGES = 16, TURNS_STAGES = 4, HALF_SUMS = 64, HALF_COLS = 104 };
 static const height thin_heights[] = {
     {KW_PIPE_PINGPONG, 64},     {KW_PIPE_PINGPONG, 128},    {KW_PIPE_PINGPONG, 192},
     {KW_PIPE_COOPERATIVE, 128}, {KW_PIPE_COOPERATIVE, 256}, {KW_PIPE_COOPERATIVE, 384},
 };
 
-/* Clusters of so many blocks that run at a time, one on a multiprocessor, as the driver of an H200 says: groups of 16 and 18 multiprocessors leave some over. */
-static const int32_t clusters_of[CLUSTER_MAX + 1] = {0, 132, 66, 39, 30, 22, 17, 15, 15};
-enum { CLUSTERS_UNITS = 132 };
+/* Fitted to 640 kernels of 39 thin products that an H200 timed (docs/results/2026-11-28/nvidia-products.md). */
+static const double thin_products_ns = 6060, thin_drawn_ns = 167; /* a multiprocessor's operations and bytes in a nanosecond */
+static const double thin_cache_ns = 7490, thin_memory_ns = 4500;  /* bytes that all draw from the second-level cache and from memory */
+static const double copy_ns = 440, step_ns = 140;                 /* of a copy on its way; a step's waits */
+static const double shared_ns = 26;                               /* a step's waits for the blocks that share it, besides */
+static const double meeting_ns = 270, met_ns = 26;                /* of blocks that add their sums; bytes that a block sends there */
+static const double thin_end_ns = 560, thin_result_ns = 0.146;    /* of a tile, and of each result */
+static const double beside_ns = 190;  /* gained where a multiprocessor has room for a block of the next launch */
+static const double thin_shows = 0.2; /* of the second longest beside the longest */
 
-/* Fitted to 640 kernels of 39 thin products that an H200 timed (docs/results/2026-11-28/nvidia-products.md): products and bytes a nanosecond, of a
- * multiprocessor and of all; how long a copy is on its way; a step's waits, and among blocks; a meeting, and what a block sends there; a tile's end. */
-static const double thin_products_ns = 6060, thin_drawn_ns = 167, thin_cache_ns = 7490, thin_memory_ns = 4500, copy_ns = 440, step_ns = 140,
-                    shared_step_ns = 26, meeting_ns = 270, met_ns = 26, thin_end_ns = 560, thin_result_ns = 0.146, held_twice_ns = 190,
-                    thin_shows = 0.2;
-
+/* The longest of what goes on at the same time, a share of the next, and what nothing hides. */
 static double thin_ns(const kw_mma *mma, const kw_problem *problem, int64_t rounds, int64_t steps, int64_t blocks) {
     double team = kw_mma_cluster(mma), results = (double)mma->tile[0] * mma->tile[1];
     double first = (double)mma->tile[0] * STEP_BYTES, drawn = first + ((double)kw_mma_tile_bytes(mma) - first) / kw_mma_pair(mma);
     bool twice = kw_mma_blocks_held(mma) > 1, turns = mma->pipe == KW_PIPE_PINGPONG;
     double on_way = drawn * (double)kw_min(mma->stages, steps) * (twice && rounds > 1 ? 2 : 1), count = (double)(rounds * steps);
-    double parts[] = {count * drawn * (1 / thin_drawn_ns + copy_ns / on_way),
-                      count * (step_ns + (kw_mma_pair(mma) > 1 ? shared_step_ns : 0)),
+    double parts[] = {count * drawn * (1 / thin_drawn_ns + copy_ns / on_way), count * (step_ns + (kw_mma_pair(mma) > 1 ? shared_ns : 0)),
                       count * results * 2 * mma->tile[2] / thin_products_ns, (double)(blocks * steps) * drawn / thin_cache_ns,
                       (double)kw_problem_bytes(problem) / thin_memory_ns};
     double longest = 0, next = 0;
@@ -147,10 +147,11 @@ static double thin_ns(const kw_mma *mma, const kw_problem *problem, int64_t roun
     }
     double meeting = team > 1 ? meeting_ns + (double)rounds * mma->wave_groups * results * KW_SUM_BYTES / met_ns : 0;
     return longest + thin_shows * next + meeting + (double)rounds * (thin_end_ns + thin_result_ns * results / team / (turns ? 2 : 1)) -
-           (twice ? held_twice_ns : 0);
+           (twice ? beside_ns : 0);
 }
 
-/* As deep as a multiprocessor, or half of one, has room for, but no deeper than a block has steps; 0 where that is too little, or half would do. */
+/* As deep as a multiprocessor, or half of one, has room for, but no deeper than a block has steps; 0 where that is too little, or half
+ * would do. */
 static int32_t thin_stages(kw_mma *mma, int64_t steps, bool twice) {
     bool in_turns = mma->pipe == KW_PIPE_PINGPONG && kw_mma_cluster(mma) > 1;
     int32_t least = twice || in_turns ? TURNS_STAGES : STAGES_MIN, step = in_turns ? 2 : 1;
@@ -164,9 +165,9 @@ static int32_t thin_stages(kw_mma *mma, int64_t steps, bool twice) {
 /* A tile of so many rows and columns, its blocks as team (split_k) and pair (streamk) say. */
 static void add_thin(found *f, kw_mma *mma, const kw_tailor_problem *p) {
     kw_mma_grid grid = p->grid(mma, p->problem);
-    int64_t team = kw_mma_cluster(mma), pair = kw_mma_pair(mma), steps = kw_ceil_div(grid.steps, team), units = kw_max(1, p->target->units);
-    int64_t clusters = kw_ceil_div(grid.tile_rows, pair) * grid.tile_cols * grid.batches;
-    int64_t held = clusters_of[team * pair] * units / CLUSTERS_UNITS, rounds = kw_ceil_div(clusters, kw_max(1, held));
+    int32_t team = kw_mma_cluster(mma), pair = kw_mma_pair(mma);
+    int64_t steps = kw_ceil_div(grid.steps, team), clusters = kw_ceil_div(grid.tile_rows, pair) * grid.tile_cols * grid.batches;
+    int64_t rounds = kw_ceil_div(clusters, kw_mma_clusters_held(team * pair, kw_max(1, p->target->units)));
     if (team > 1 && (team > grid.steps || rounds > 1)) {
         return;
     }
@@ -200,7 +201,7 @@ static void add_shared(found f[WAYS], kw_mma *mma, const kw_tailor_problem *p, i
     mma->vec[2] = 1;
     mma->persistent = 0;
     mma->epi = turned ? KW_EPI_TURNED : KW_EPI_DEFAULT;
-    for (mma->split_k = 2; mma->split_k <= CLUSTER_MAX; mma->split_k++) {
+    for (mma->split_k = 2; mma->split_k <= KW_MMA_CLUSTER_MAX; mma->split_k++) {
         add_thin(f, mma, p);
     }
 }

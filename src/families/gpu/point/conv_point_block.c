@@ -1,9 +1,10 @@
-/* conv_point_block.c: 1x1 layers of few channels, or few on one side, forward and backward data: a block keeps all weights, and strips of pixels are
- * copied as one range of bytes, so that it does not matter where rows begin. The kernel text is kernels/gpu/point/point.c. */
+/* conv_point_block.c: 1x1 layers of few channels, or few on one side, forward and backward data: a block keeps all weights, and strips of
+ * pixels are copied as one range of bytes, so that it does not matter where rows begin. The kernel text is kernels/gpu/point/point.c. */
 #include "base/math.h"
 #include "config/arch/gpu_arch.h"
 #include "families/epilogue_text.h"
 #include "families/gpu/defines.h"
+#include "families/gpu/resident.h"
 #include "gpu/point/args.h"
 #include "problem/view.h"
 
@@ -45,7 +46,7 @@ typedef struct point_block {
 #define KW_WAVE 32 /* of all architectures that have mma.sync */
 #define KW_CEIL kw_ceil_div
 
-enum { SUMS_MOST = 128, OTHER_REGISTERS = 56, UNIT_REGISTERS = 65536, UNIT_THREADS = 2048, RESERVED_LDS = 1024 };
+enum { SUMS_MOST = 128, OTHER_REGISTERS = 56, UNIT_REGISTERS = 65536 }; /* of a multiprocessor of all such architectures */
 
 static void decode_point(const kw_config *config, const kw_target *target, void *decoded) {
     const int32_t *axis = config->axis;
@@ -65,8 +66,7 @@ static void decode_point(const kw_config *config, const kw_target *target, void 
     if (arch) {
         b->lds = target->lds ? target->lds : arch->typical.lds;
         b->unit_lds = target->unit_lds ? target->unit_lds : b->lds;
-        int64_t registers = UNIT_REGISTERS / (b->threads * (b->sums + OTHER_REGISTERS));
-        b->held = kw_max(1, kw_min(kw_min(b->unit_lds / (KW_ROOM_BYTES + RESERVED_LDS), UNIT_THREADS / b->threads), registers));
+        b->held = kw_gpu_resident_blocks(b->unit_lds, KW_ROOM_BYTES, UNIT_REGISTERS, b->threads * (b->sums + OTHER_REGISTERS));
     }
 }
 

@@ -1,5 +1,5 @@
-/* examples.h: for each family a config that its rules allow, and for each rule a change of it that breaks just this one. To add a family: its
- * rule_examples in a file here, a line in the list of test_family_rules.c. */
+/* examples.h: for each family a config that its rules allow, and for each rule a change of it that breaks just this one. To add a
+ * family: its rule_examples in a file here, a line in the list of test_family_rules.c. */
 #ifndef KW_TESTS_RULE_EXAMPLES_H
 #define KW_TESTS_RULE_EXAMPLES_H
 
