@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* PROBES: counts of channels, or sizes of a GEMM, are multiples of a power of two up to this, or of a tile. */
-enum { PROBES = 16, TRIES = 64, TOGETHER = 64 };
+/* PROBES: counts of channels, or sizes of a GEMM, are multiples of a power of two up to this, or of a tile. TRIES: as half a tile of 256 columns, beyond
+ * which single channels are added one by one, and some. */
+enum { PROBES = 16, TRIES = 192, TOGETHER = 64 };
 
 /* A convolution: images, groups as multiples of the merged ones, channels of a group as multiples of what vectors allow, then three axes,
  * of which a problem takes the last ones. */

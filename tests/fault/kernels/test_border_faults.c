@@ -35,7 +35,7 @@ static const planted_fault faults[] = {
     {ROWS, "shift += (tap - rest * extent) * (int)a->dilation[axis] * line;", "shift += (tap - rest * extent) * line;", 4},
     {ROWS, "kw_feed_taps(a) - 1 - tap - j", "tap + j", 12},
     {ROWS, "+ kw_border_low(a, axis);\n            number = rest;", ";\n            number = rest;", 15},
-    {ROWS, "ok &= r->pos[axis] < extent;", "", 15},
+    {ROWS, "ok &= r.pos[axis] < extent;", "", 15},
     {ROWS, "f->block = last ? 0 : f->block + 1;", "", 14},
     {ROWS, "f->outer += last;", "", 16},
     {ROWS, "o[axis] = (outer - rest * extent) * (int)a->dilation[axis];", "o[axis] = outer - rest * extent;", 16},

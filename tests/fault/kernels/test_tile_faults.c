@@ -14,6 +14,7 @@
 #define DENSE "cpu/lib/dense.h"
 #define PRODUCT "cpu/gemm/gemm.c"
 #define CONVOLUTION "cpu/direct/direct.c"
+#define CONVOLUTION_WALKS "cpu/direct/direct_walks.h"
 #define CONVOLUTION_WEIGHTS "cpu/direct/direct_pack.h"
 #define CONVOLUTION_TILES "cpu/direct/direct_amx.h"
 #define GRADIENT "cpu/bwd_weight/bwd_weight.c"
@@ -37,7 +38,10 @@ typedef struct fault {
 static const fault faults[] = {
     {.what = "none: the copy itself is right", .file = SIZES, .text = "sizes", .other = "shapes"},
     {.what = "a palette that there is not", .file = SIZES, .text = ".palette = 1", .other = ".palette = 2"},
-    {.what = "no configuration", .file = PRODUCT, .text = "kw_tiles_begin(kw_run_steps(p.depth));", .other = ""},
+    {.what = "no configuration",
+     .file = PRODUCT,
+     .text = "kw_tiles_begin(kw_run_steps(p.depth), KW_ROW_GROUPS ? KW_TILE_COLS : p.rows);",
+     .other = ""},
     {.what = "sums that are not cleared", .file = TILE, .text = "EACH_SUM(KW_AMX_CLEAR)", .other = ""},
     {.what = "weights of 16 steps where a chunk has fewer", .file = SIZES, .text = "(unsigned char)chunk", .other = "KW_AMX_ROWS"},
     {.what = "source rows too near each other",
@@ -75,7 +79,7 @@ static const fault faults[] = {
      .other = "job->spill",
      .flow = true},
     {.what = "rows outside the image are not copied",
-     .file = CONVOLUTION,
+     .file = CONVOLUTION_WALKS,
      .text = "axis == 1 && !flows(a)",
      .other = "axis == 1",
      .flow = true},
@@ -120,8 +124,8 @@ static const fault faults[] = {
      .strided = true},
     {.what = "a plane is filled from the row's first column on",
      .file = CONVOLUTION,
-     .text = "column = x->low + place; column < x->high",
-     .other = "column = x->low; column < x->high",
+     .text = "column = x->low + place, count",
+     .other = "column = x->low, count",
      .strided = true},
     {.what = "none: parts of the depth", .file = SIZES, .text = "sizes", .other = "shapes", .parts = true},
     {.what = "the first part's rows are copied again",
@@ -176,8 +180,8 @@ static const fault faults[] = {
     {.what = "none: a weight gradient", .file = GRADIENT_TILE, .text = "tile_row", .other = "sums_row", .gradient = true},
     {.what = "what is behind a row's last pixel is a number",
      .file = GRADIENT_COPY,
-     .text = "memset(row + pixels * KW_BYTES, 0,",
-     .other = "memset(row + pixels * KW_BYTES, 0x40,",
+     .text = "__builtin_memset(row, 0, channels",
+     .other = "__builtin_memset(row, 0x40, channels",
      .gradient = true},
     {.what = "a row's second chunk has the first one's pixels",
      .file = GRADIENT_TILE,

@@ -45,7 +45,7 @@ static void each_instance_is_the_config_it_stands_for(void **state) {
          "two_stage=0 spec=default streamk=off persistent=0 split_k=1" REST},
         {"instances_depthwise.json", 1,
          "conv.depthwise_block conv_fwd fp32 ndim=2 tile_h=16 tile_w=16 filter=3 stride=2 pad=1 dilation=1 filter_d=1 stride_d=1 pad_d=0 "
-         "batch=2 sub_h=1 sub_w=4 vec_in=8 vec_out=8 order=first"},
+         "batch=2 sub_h=1 sub_w=4 vec_in=8 vec_out=8 order=first path=lds waves=1 peers=1"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         kw_catalog catalog = {0};

@@ -15,7 +15,7 @@
 
 static const char problem_text[] = "conv_fwd bf16 nhwgc n8 g64 c64 k64 i28x28 f3x3 p1x1";
 static const char depthwise[] = "conv.depthwise_block conv_fwd bf16 ndim=2 tile_h=4 tile_w=4 filter=3 stride=1 pad=1 dilation=1 filter_d=1 "
-                                "stride_d=1 pad_d=0 batch=64 sub_h=4 sub_w=4 vec_in=1 vec_out=1 order=last";
+                                "stride_d=1 pad_d=0 batch=64 sub_h=4 sub_w=4 vec_in=1 vec_out=1 order=last path=lds waves=1 peers=1";
 
 static const char igemm[] =
     "conv.igemm conv_fwd bf16 ndim=2 tile_m=64 tile_n=64 tile_k=32 wave_m=2 wave_n=2 wave_k=1 inst_m=16 inst_n=16 inst_k=16 "
