@@ -46,7 +46,8 @@ static void rows_of_our_own_are_read(void **state) {
                                "{\"schema\": 1, \"name\": \"conv1\", \"problem\": \"gemm fp32 rcr m1 n2 k3\", \"flops\": 12}\n"
                                "{\"schema\": 1, \"name\": \"a\\nb\", \"problem\": \"gemm fp8 rcr m1 n2 k3\"}";
     assert_true(kw_json_rows_are(rows, strlen(rows)));
-    assert_false(kw_json_rows_are("{\"problems\": [\"gemm fp32 m1 n2 k3\"]}", 40));
+    static const char list[] = "{\"problems\": [\"gemm fp32 m1 n2 k3\"]}";
+    assert_false(kw_json_rows_are(list, strlen(list)));
     assert_false(kw_json_rows_are("[\n", 2));
     expect_lines(kw_json_rows_read, rows, "conv1|gemm fp32 rcr b1 m1 n2 k3\n|gemm fp8 rcr b1 m1 n2 k3\n");
 }
