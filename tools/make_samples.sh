@@ -12,7 +12,7 @@ folder=${1:-kernels/sample}
 extract() {
     awk '
         /^\/\* ---- / { part = $3; next }
-        part ~ "^prelude/kernel_" && (more || /^#define KW_(LANES|MASKS|STORAGE|MATH|PAIR|BACKWARD|OUT|X_UNSIGNED|X_ZERO|W_ZERO|ROW_GROUPS|EPILOGUE[A-Z_]*)[ (]/) {
+        part ~ "^prelude/kernel_" && (more || /^#define KW_(LANES|MASKS|STORAGE|MATH|PAIR|BACKWARD|CHANNELS_FIRST|OUT|X_UNSIGNED|X_ZERO|W_ZERO|ROW_GROUPS|EPILOGUE[A-Z_]*)[ (]/) {
             front = front $0 "\n"
             more = /\\$/
         }

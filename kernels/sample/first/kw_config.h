@@ -10,6 +10,7 @@
 #define KW_BACKWARD 0
 #define KW_OUT 0
 #define KW_X_UNSIGNED 0
+#define KW_CHANNELS_FIRST 1
 #define KW_X_ZERO 0
 #define KW_W_ZERO 0
 #define KW_EPILOGUE_WHOLE 0
