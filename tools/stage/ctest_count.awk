@@ -1,6 +1,7 @@
 # ctest_count.awk: reads what `ctest -V` printed and says what passed. A cmocka program counts by its cases, any other test as one; a program
 # that ends badly counts at least one failure, and one more when it ended before it reported (a crash, a timeout). Skipped
-# cases count as neither. Prints lines "fail NAME: WHY", "skip NAME: WHY", a failed program's last lines as "show TEXT", and last "count PASSED FAILED".
+# cases count as neither. Prints lines "fail NAME: WHY", "skip NAME: WHY", what a failed case printed and a failed program's last lines as "show
+# TEXT", and last "count PASSED FAILED".
 
 function settle(id, name, status,    failures, why, i, from) {
     ended[id] = 1
@@ -21,7 +22,13 @@ function settle(id, name, status,    failures, why, i, from) {
     if (!failures) return
     failed += failures
     print "fail " name ":" why
+    for (i = 1; i <= told_count[id]; i++) print "show " told[id, i]
     for (from = line_count[id] > 40 ? line_count[id] - 40 : 0; from < line_count[id]; from++) print "show " line[id, from]
+}
+
+# A case's first lines: what a sanitizer says of it when the program ends is longer than what anybody reads.
+function tell(id,    at) {
+    for (at = case_start[id]; at < line_count[id] - 1 && at < case_start[id] + 20; at++) told[id, ++told_count[id]] = line[id, at]
 }
 
 match($0, /^[0-9]+: /) {
@@ -32,7 +39,12 @@ match($0, /^[0-9]+: /) {
     else if (text ~ /^\[==========\] .* run\.$/) reported[id]++
     else if (text ~ /^\[       OK \] /) good[id]++
     else if (text ~ /^\[  SKIPPED \] [A-Za-z_]/ && !((id, text) in seen)) { seen[id, text] = 1; print "skip " substr(text, 14) ": " last_word[id] }
-    else if (text ~ /^\[  FAILED  \] [A-Za-z_0-9]+$/ && !((id, text) in seen)) { seen[id, text] = 1; bad[id, ++bad_count[id]] = substr(text, 14) }
+    else if (text ~ /^\[  FAILED  \] [A-Za-z_0-9]+$/ && !((id, text) in seen)) {
+        seen[id, text] = 1
+        bad[id, ++bad_count[id]] = substr(text, 14)
+        tell(id)
+    }
+    if (text ~ /^\[ RUN      \] /) case_start[id] = line_count[id]
     if (text !~ /^\[/) last_word[id] = text
     next
 }
