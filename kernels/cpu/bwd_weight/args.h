@@ -23,6 +23,9 @@ typedef struct kw_bwd_weight_params {
 
 KW_PARAMS_FIT(kw_bwd_weight_params);
 
+/* Whether the spread channels are shared out to tiles of as many as fit and of one less: where tensors are read as they lie, with 8 lanes. */
+#define KW_BWD_WEIGHT_FEWER(fma, lanes, copy) ((fma) && (lanes) == 8 && (copy) == 0)
+
 /* Units at most by which the sums of parts are added. */
 #define KW_BWD_WEIGHT_SUMS 64
 

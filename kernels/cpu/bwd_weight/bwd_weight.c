@@ -444,7 +444,7 @@ static share share_of(const kw_kernel_args *a) {
     s.v_blocks = KW_OWN ? 1 : ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
     kw_i64 spread = KW_LANES_C ? s.k : s.c;
     s.b_blocks = ceil_div(spread, KW_TILE);
-    s.even = KW_TILE_FEWER && s.b_blocks * (KW_TILE - 1) <= spread;
+    s.even = KW_TILE_FEWER && KW_TILES_ARE_EVEN(spread, s.b_blocks, KW_TILE);
     return s;
 }
 

@@ -24,6 +24,15 @@ typedef struct kw_gemm_params {
 
 KW_PARAMS_FIT(kw_gemm_params);
 
+/* Whether sums of part of the depth can wait for the rest. Of fp32 with 16 lanes that gained nothing. */
+#define KW_GEMM_SLICES(amx, fp32, lanes) ((amx) || ((fp32) && (lanes) == 8))
+/* Whether the last step of a row may be of elements of which some are the next row's: integers as they lie, times weights of zero. */
+#define KW_GEMM_READS_BEYOND(amx, int8, converts) ((int8) && !(amx) && !(converts))
+/* Whether half a bf16 pair at the end of a depth is multiplied together with the element before it (KW_TILE_TWICE). */
+#define KW_GEMM_MEETS_TWICE(pairs, depth) ((pairs) && (depth) > 1 && (depth) % 2 != 0)
+/* Whether a panel of planes.h can be met where its pixels lie: fp32, or pairs that zip.h makes. */
+#define KW_PLANES_MAY_LIE(fp32, pairs, lanes) ((fp32) || ((pairs) && (lanes) == 16))
+
 /* A run of a panel; the most runs of a panel of so many of an image's pixels. */
 #define KW_PLANE_RUN_BYTES 32
 /* A panel; a vector may end behind it. */

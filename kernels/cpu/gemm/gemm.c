@@ -26,13 +26,13 @@
 #define KW_TILE_BACK 1
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
-#define KW_TILE_RESUMES (KW_LANES == 8 && KW_STORAGE == 0 && KW_MATH == 0 && !KW_LANES_ARE_PIXELS)
+#define KW_SLICES KW_GEMM_SLICES(KW_MATH == 3, KW_STORAGE == 0, KW_LANES)
+#define KW_TILE_RESUMES (KW_SLICES && KW_MATH != 3 && !KW_LANES_ARE_PIXELS)
 #define KW_TILE_SOON KW_TILE_RESUMES
-#define KW_TILE_APART (KW_LANES_ARE_PIXELS && ((KW_STORAGE == 0 && KW_MATH == 0) || (KW_STORAGE == 1 && KW_DP && KW_LANES == 16)))
+#define KW_TILE_APART (KW_LANES_ARE_PIXELS && KW_PLANES_MAY_LIE(KW_STORAGE == 0, KW_DP, KW_LANES))
 #include "cpu/lib/zip.h"
 #include "cpu/lib/tile.h"
 #include "cpu/ahead/call.h"
-#define KW_SLICES (KW_MATH == 3 || KW_TILE_RESUMES) /* sums of part of the depth can wait */
 
 /* The product C[rows, columns] = A[rows, depth] B[depth, columns]. Distances in bytes; those of B in elements. */
 typedef struct product {
@@ -71,8 +71,7 @@ static product product_of(const kw_kernel_args *a) {
     return p;
 }
 
-/* Whether the last element of a depth is multiplied together with the one before it, for it is half a pair (KW_TILE_TWICE). */
-static int meets_twice(const product *p) { return KW_TILE_TWICE && p->depth > 1 && p->depth % 2; }
+static int meets_twice(const product *p) { return KW_GEMM_MEETS_TWICE(KW_TILE_TWICE, p->depth); }
 
 /* Rows that end in the midst of a tile register are read where they lie all the same: their last chunk begins so many steps earlier, of
  * which the weights are zero. What it meets twice is a term of the same sums, so an infinity makes NaN of no other result. */
@@ -159,9 +158,8 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
         kw_zero(to + (row - first) * pitch, pitch);
 }
 
-/* The last step of a row may be of elements of which some are the next row's: integers, times weights of zero. The last row has no next
- * one, and is copied. */
-#define KW_READS_BEYOND (KW_STORAGE == 3 && KW_MATH != 3 && !KW_CONVERTS)
+/* The last row has no next one to read beyond it, and is copied. */
+#define KW_READS_BEYOND KW_GEMM_READS_BEYOND(KW_MATH == 3, KW_STORAGE == 3, KW_CONVERTS)
 
 /* Rows first..last-1 times column blocks k..k_end-1. Rows below direct are read where they are, the others from the copy. Of the depth, steps
  * step..step_end-1, which are what a copy has. */
@@ -184,7 +182,7 @@ static void copy_chunk(const kw_kernel_args *a, const product *p, const chunk *h
 /* Into how many tiles of KW_TILE_COLS rows, or of one less, so many can be cut; 0: they cannot. */
 KW_INLINE kw_i64 even_tiles(kw_i64 rows) {
     kw_i64 tiles = (rows + KW_TILE_COLS - 1) / KW_TILE_COLS;
-    return KW_TILE_FEWER && tiles * (KW_TILE_COLS - 1) <= rows ? tiles : 0;
+    return KW_TILE_FEWER && KW_TILES_ARE_EVEN(rows, tiles, KW_TILE_COLS) ? tiles : 0;
 }
 
 /* Where the depth is met in slices, each tile asks for its share of the next slice's weights. */

@@ -20,9 +20,8 @@
  *                  has. What is left out is not read either
  *   KW_EPILOGUE_LONG  each result takes so many instructions that a loop makes them, from spill, not a line of them for each sum
  *   KW_TILE_FEWER  of a text that defines it 1: a tile that lacks its last column, or more, does not sum that one
- *   KW_TILE_LACKS  a block of channels that do not reach the tile's last vector does not sum that one: of 5 vectors, tiles of 3 take as
- *                  long as 5, not 6. Of floats with 8 lanes alone, for 32 registers hold tiles of one vector that are bound by no loads; bytes have
- *                  these behind the rest in products of 13 vectors and the like. Only where padding leaves out nothing, for edges are few
+ *   KW_TILE_LACKS  a block of channels that do not reach the tile's last vector does not sum that one (KW_TILE_MAY_LACK): of 5 vectors,
+ *                  tiles of 3 take as long as 5, not 6. Only where padding leaves out nothing, for edges are few
  *   KW_TILE_TWICE  of a text that has one run and defines it 1: the last element of a run of odd length (job->odd) is multiplied together with
  *                  the one before it, whose weight is zero there: the loop goes one step more, from half a step back. What it meets twice is a
  *                  term of the same sums, so an infinity makes NaN of no other result
@@ -55,7 +54,7 @@
 #define KW_WEIGHTS_STEP(job) (KW_TILE_VECS * KW_VECTOR)
 #endif
 
-#define KW_TILE_LACKS (((KW_LANES == 8 && KW_MATH == 0) || KW_QUADS) && KW_TILE_VECS > 1 && !KW_TILE_OWN && !KW_TILE_SUMS)
+#define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0, KW_QUADS, KW_LANES, KW_TILE_VECS, KW_TILE_OWN || KW_TILE_SUMS)
 
 #if KW_HEADED
 #define KW_DECLARE_HEAD(pixel, v) kw_vi head##v = {0};

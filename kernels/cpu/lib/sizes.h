@@ -1,4 +1,5 @@
-/* sizes.h: sizes that the CPU kernels and their host side agree on: what a register tile reads, packs and spills. */
+/* sizes.h: what the CPU kernels and their host side agree on: what a register tile reads, packs and spills, and which of its sums it leaves
+ * out. */
 #ifndef KW_CPU_SIZES_H
 #define KW_CPU_SIZES_H
 
@@ -16,5 +17,12 @@
 
 /* Sums of a tile of pixels, as fp32. */
 #define KW_TILE_SPILL_BYTES(pixels, block) ((pixels)*KW_TILE_STEP_BYTES(block))
+
+/* Whether tiles of a block of channels that do not reach the last vector leave that one out. fma: of floats, by multiply-adds; quads: of bytes, by
+ * dot products; special: tiles whose steps are vectors or whose sums the caller adds up. Of floats with 8 lanes alone, for 32 registers hold
+ * tiles of one vector that are bound by no loads; of bytes those behind the rest in products of 13 vectors and the like are left out. */
+#define KW_TILE_MAY_LACK(fma, quads, lanes, vecs, special) ((((fma) && (lanes) == 8) || (quads)) && (vecs) > 1 && !(special))
+/* Whether so many can be shared out to so many tiles evenly: each tile has as many as fit it, or one less. */
+#define KW_TILES_ARE_EVEN(count, tiles, fit) ((tiles) * ((fit)-1) <= (count))
 
 #endif

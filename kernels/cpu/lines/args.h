@@ -18,6 +18,10 @@ KW_PARAMS_FIT(kw_lines_params);
 /* Words of a weight, or of a step's values, for all channels from any one on: as many as begin a period, and a vector more. */
 #define KW_LINES_PERIOD(channels, lanes) ((channels) + (lanes))
 
+/* Whether weight gradients read rows where they lie: of which configs, and of which of their problems, whose rows have so many words. */
+#define KW_LINES_MAY_LIE(fp32, stride, columns) ((fp32) && (stride) == 1 && (columns) == 1)
+#define KW_LINES_LIE(filter_w, pad_w, row_words, lanes) ((filter_w) == 1 && (pad_w) == 0 && (row_words) % (lanes) == 0)
+
 /* Phases: channels over what they and the lanes, a power of two, have in common. */
 #define KW_LINES_PHASES(channels, lanes) ((channels) / KW_LINES_COMMON((channels) & -(channels), lanes))
 #define KW_LINES_COMMON(power, lanes) ((power) < (lanes) ? (power) : (lanes))

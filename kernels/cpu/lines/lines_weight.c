@@ -24,7 +24,7 @@
 #include "cpu/lines/lines_copy.h"
 
 /* x and y: where a vector begins, in the first line of each; where lines may lie anywhere, in any of them. */
-#define KW_LINES_APART (KW_STRIDE == 1 && KW_COLUMNS == 1 && KW_STORAGE == 0)
+#define KW_LINES_APART KW_LINES_MAY_LIE(KW_STORAGE == 0, KW_STRIDE, KW_COLUMNS)
 #if KW_LINES_APART
 typedef kw_i64 spot;
 #define KW_SPOT(lines, at) (at)
@@ -83,7 +83,7 @@ static void copy_lines(const kw_kernel_args *a, const extent *e, char *lines, kw
 
 /* Whether columns are of no padding and vectors end with rows. */
 static int rows_lie(const kw_kernel_args *a) {
-    return KW_LINES_APART && a->filter[2] == 1 && a->pad[2] == 0 && a->in[2] * a->groups % KW_LANES == 0;
+    return KW_LINES_APART && KW_LINES_LIE(a->filter[2], a->pad[2], a->in[2] * a->groups, KW_LANES);
 }
 
 /* The rows that copy_lines() copies, where they lie. */

@@ -318,16 +318,15 @@ static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_c
     return !how->parted || most < 2 ? 1 : most < PARTS_MOST ? (int64_t)most : PARTS_MOST;
 }
 
-/* KW_TILE_LACKS of kernels/cpu/bwd_weight/bwd_weight_tile.h. */
 static bool may_lack(const kw_bwd_weight *how, const kw_config *config) {
     bool fma = config->axis[KW_AXIS_MATH] == KW_MATH_FMA && config->dtype != KW_INT8;
-    return fma && kw_config_isa(config)->lanes == 8 && how->vecs > 1 && !how->own;
+    return KW_TILE_MAY_LACK(fma, false, kw_config_isa(config)->lanes, how->vecs, how->own);
 }
 
-/* KW_TILE_FEWER of that text: of so many spread channels, those that are summed. */
+/* Of so many spread channels, those that are summed: others of the last tile, unless they are shared out evenly. */
 static int64_t spread_rows(const kw_bwd_weight *how, const kw_config *config, int64_t channels, int64_t blocks) {
-    bool fewer = how->copy == KW_COPY_NONE && config->axis[KW_AXIS_MATH] == KW_MATH_FMA && kw_config_isa(config)->lanes == 8;
-    return fewer && blocks * (how->tile - 1) <= channels ? channels : blocks * how->tile;
+    bool fewer = KW_BWD_WEIGHT_FEWER(config->axis[KW_AXIS_MATH] == KW_MATH_FMA, kw_config_isa(config)->lanes, how->copy);
+    return fewer && KW_TILES_ARE_EVEN(channels, blocks, how->tile) ? channels : blocks * how->tile;
 }
 
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,

@@ -77,10 +77,9 @@ static int64_t sums_bytes(const lines *l, const kw_conv_dims *d) {
     return KW_LINES_PHASES(d->g, l->lanes) * d->filter[2] * l->taps_h * 4 * l->lanes;
 }
 
-/* rows_lie() of the kernel. */
 static bool rows_lie(const lines *l, const kw_config *config, const kw_conv_dims *d) {
-    bool apart = l->stride == 1 && l->columns == 1 && config->dtype == KW_FP32;
-    return apart && d->filter[2] == 1 && d->pad[2] == 0 && d->in[2] * d->g % l->lanes == 0;
+    return KW_LINES_MAY_LIE(config->dtype == KW_FP32, l->stride, l->columns) &&
+           KW_LINES_LIE(d->filter[2], d->pad[2], d->in[2] * d->g, l->lanes);
 }
 
 /* Vectors of a span of rows that lie: eight of a phase, as far as the room of the lines has zeros for rows outside the image. */

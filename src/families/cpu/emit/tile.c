@@ -203,10 +203,9 @@ double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile) {
     return (work->amx ? pixels / KW_AMX_ROWS : pixels) + tile->vecs;
 }
 
-/* KW_TILE_LACKS of kernels/cpu/lib/register_tile.h. */
-static bool may_lack(const kw_config *config) {
-    int32_t math = config->axis[KW_AXIS_MATH];
-    return (math == KW_MATH_FMA && kw_config_isa(config)->lanes == 8) || (math == KW_MATH_DP && config->dtype == KW_INT8);
+static bool may_lack(const kw_config *config, const kw_tile *tile) {
+    bool fma = config->axis[KW_AXIS_MATH] == KW_MATH_FMA, quads = config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_INT8;
+    return KW_TILE_MAY_LACK(fma, quads, kw_config_isa(config)->lanes, tile->vecs, tile->own || tile->sums);
 }
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
@@ -217,7 +216,7 @@ kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
         .pair = multiply->pair,
         .word = 4 / multiply->pair,
         .amx = multiplies_tiles(config),
-        .lacks = may_lack(config) && tile->vecs > 1 && !tile->own && !tile->sums,
+        .lacks = may_lack(config, tile),
         .instructions = multiply->math == KW_MATH_WIDE ? 2 : 1,
         .converts = raised || 4 / (size_t)multiply->pair != kw_dtype_size(config->dtype),
     };

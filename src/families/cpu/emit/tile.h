@@ -40,7 +40,7 @@ typedef struct kw_tile_work {
     int64_t word;         /* bytes of a source element as the tile reads it */
     int64_t head;         /* bytes of packed weights before the steps of a run */
     int64_t instructions; /* a multiplication and its addition take */
-    bool amx, lacks;      /* lacks: the last block does not sum a last vector that it has no channels of (KW_TILE_LACKS) */
+    bool amx, lacks;      /* lacks: the last block does not sum a last vector that it has no channels of (KW_TILE_MAY_LACK) */
     bool converts;        /* what the tile reads is not what the tensor holds */
 } kw_tile_work;
 

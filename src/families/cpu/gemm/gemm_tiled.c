@@ -79,9 +79,8 @@ static cut cut_of(const kw_product *p, const kw_config *config, const kw_target 
     return c;
 }
 
-/* KW_SLICES of the kernel: whether sums of part of the depth can wait for the rest. Vectors of 16 lanes gained nothing. */
 static bool may_cut(const kw_config *config, const kw_tile_work *work, const kw_product *p) {
-    return !p->groups && (work->amx || (config->dtype == KW_FP32 && kw_config_isa(config)->lanes == 8));
+    return !p->groups && KW_GEMM_SLICES(work->amx, config->dtype == KW_FP32, kw_config_isa(config)->lanes);
 }
 
 /* Packed weights, which come again for each chunk from beyond the second-level cache, are what is waited for where rows are long and
@@ -107,9 +106,9 @@ static cut cut_depth(const kw_product *p, const kw_config *config, const kw_targ
     return best;
 }
 
-/* Whether rows that end with half a bf16 pair are read where they are all the same (KW_TILE_TWICE). */
+/* Whether rows that end with half a bf16 pair are read where they are all the same. */
 static bool meets_twice(const kw_config *config, const kw_product *p) {
-    return config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16 && p->depth > 1;
+    return KW_GEMM_MEETS_TWICE(config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16, p->depth);
 }
 
 /* Whether rows that end in the midst of a tile register are read where they are (steps_back of the kernel). */
@@ -120,7 +119,7 @@ static bool begins_earlier(const kw_tile_work *work, const kw_product *p) {
 /* Rows with those of tiles that are not whole: where rows can be shared out to tiles that lack one at most, none are summed for nothing. */
 static int64_t summed_rows(const kw_tile_work *work, const kw_tile *tile, int64_t rows) {
     int64_t tiles = kw_ceil_div(rows, tile->cols);
-    return !work->amx && tiles * (tile->cols - 1) <= rows ? rows : tiles * tile->cols;
+    return !work->amx && KW_TILES_ARE_EVEN(rows, tiles, tile->cols) ? rows : tiles * tile->cols;
 }
 
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
@@ -128,7 +127,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     kw_tile tile = kw_gemm_tile(config);
     kw_tile_work work = kw_tile_work_of(config, &tile);
     int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
-    bool reads_beyond = config->dtype == KW_INT8 && !work.converts && !work.amx; /* KW_READS_BEYOND of the kernel */
+    bool reads_beyond = KW_GEMM_READS_BEYOND(work.amx, config->dtype == KW_INT8, work.converts);
     bool ends_within = p.depth != steps * work.pair;
     p.copies = p.copies || work.converts || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
                (ends_within && !reads_beyond && !meets_twice(config, &p) && !begins_earlier(&work, &p));

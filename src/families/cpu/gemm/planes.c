@@ -18,13 +18,13 @@ static int64_t tap_row_bytes(const kw_problem *problem, const int64_t out[3]) {
     return d->c / d->g * d->filter[0] * d->filter[1] * d->stride[2] * KW_PLANE_RUN_OF(out[2], more, bytes);
 }
 
-/* Whether a panel's pixels can be: whole pairs of elements as the tile has them, each read, by the lanes of zip.h. */
+/* Whether a panel's pixels can be: whole pairs of elements, each pixel read. */
 static bool are_read_where_they_lie(const kw_tile_work *work, const kw_config *config, const kw_problem *problem, const int64_t out[3]) {
     const kw_conv_dims *d = &problem->conv;
     bool forward = problem->op == KW_CONV_FWD, all = out[0] * out[1] * out[2] == d->in[0] * d->in[1] * d->in[2];
+    bool pairs = config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16;
     int64_t depth = (forward ? d->c : d->k) / d->g;
-    return all && work->word == (int64_t)kw_dtype_size(problem->dtype) && depth % work->pair == 0 &&
-           (work->pair == 1 || kw_config_isa(config)->lanes == 16);
+    return all && depth % work->pair == 0 && KW_PLANES_MAY_LIE(config->dtype == KW_FP32, pairs, kw_config_isa(config)->lanes);
 }
 
 void kw_planes_launch(const kw_tile *tile, bool by_taps, const kw_config *config, const kw_problem *problem, const kw_target *target,
