@@ -1,0 +1,293 @@
+/* direct_cut.c: how conv.direct cuts a problem: what each axis of it is, whether tiles end with rows or go on in the next, whether anything is
+ * copied, and blocks that leave each thread some and the cache room. */
+#include "families/cpu/direct/direct_cut.h"
+
+#include "base/math.h"
+#include "config/launch/team.h"
+#include "cpu/direct/args.h"
+#include "problem/tensors/pitch.h"
+#include "problem/view.h"
+
+#include <assert.h>
+
+/* What edge=skip leaves out. */
+typedef enum skip {
+    SKIP_NOTHING,
+    SKIP_TILES, /* taps by which all pixels of a tile read padding */
+    SKIP_PIXELS /* of other taps groups of such pixels as well */
+} skip;
+
+typedef struct edge {
+    skip skip;
+    int64_t group; /* pixels that are left out together */
+    int64_t least; /* pixels of a tile that a tap takes as long as, though they be fewer: sums wait for those of the tap before */
+} edge;
+
+static edge edge_of(const kw_tile_work *work, const kw_tile *tile) {
+    skip how = !tile->skip ? SKIP_NOTHING : work->head ? SKIP_TILES : SKIP_PIXELS;
+    return (edge){how, kw_tile_group(tile, work->block), kw_ceil_div(KW_LANES_UNDER_WAY, work->block * tile->rows)};
+}
+
+/* Pixels of a tile that a tap takes, of which so many read no padding. */
+static int64_t taken(const edge *how, int64_t tile, int64_t pixels) {
+    return kw_max(pixels + 1 < tile ? kw_round_up(pixels, how->group) : pixels, how->least);
+}
+
+/* Tiles of a walk with edge=skip: those of the pixels that read anything, which are shared out evenly, for each tap that one of its pixels
+ * reads inside the image by. */
+static void add_visits(kw_direct_span *s, const kw_walk *walk, int64_t tile, const edge *how) {
+    int64_t reach = (walk->taps - 1) * walk->tap_src_step, low = walk->src_start + kw_max(reach, 0),
+            high = walk->src_start + kw_min(reach, 0);
+    int64_t first = kw_ceil_div(kw_max(-low, 0), walk->src_step), last = kw_ceil_div(kw_max(s->source - high, 0), walk->src_step);
+    last = kw_min(last, walk->pixels);
+    int64_t cols = last > first ? kw_ceil_div(last - first, kw_ceil_div(last - first, tile)) : 1;
+    for (int64_t t = 0; t < walk->taps; t++) {
+        int64_t at = walk->src_start + t * walk->tap_src_step;
+        int64_t begin = kw_ceil_div(kw_max(-at, 0), walk->src_step);
+        int64_t end = kw_min(kw_ceil_div(kw_max(s->source - at, 0), walk->src_step), walk->pixels);
+        if (end <= begin) {
+            continue;
+        }
+        int64_t tiles = (end - 1 - first) / cols - (begin - first) / cols + 1;
+        s->visits += tiles;
+        if (how->skip == SKIP_TILES) {
+            s->tiled += tiles * cols;
+        } else if (tiles == 1) {
+            s->tiled += taken(how, tile, end - begin);
+        } else {
+            int64_t front = cols - (begin - first) % cols, back = (end - 1 - first) % cols + 1;
+            s->tiled += taken(how, tile, front) + taken(how, tile, back) + (tiles - 2) * cols;
+        }
+    }
+}
+
+static kw_direct_span source_span(const kw_problem *problem, int axis, int64_t tile, const edge *how) {
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    kw_direct_span s = {.walks = kw_problem_walks(problem, axis), .step = 1, .products = kw_problem_axis_products(problem, axis)};
+    s.source = problem->op == KW_CONV_FWD ? problem->conv.in[axis] : out[axis];
+    int64_t low = INT64_MAX, high = INT64_MIN;
+    for (int64_t i = 0; i < s.walks; i++) {
+        kw_walk walk = kw_problem_walk(problem, axis, i);
+        s.pixels = kw_max(s.pixels, walk.pixels);
+        s.taps = kw_max(s.taps, walk.taps);
+        s.all_taps += walk.taps;
+        if (how->skip) {
+            add_visits(&s, &walk, tile, how);
+        } else {
+            s.tiled += kw_round_up(walk.pixels, tile) * walk.taps;
+            s.visits += kw_ceil_div(walk.pixels, tile) * walk.taps;
+        }
+        if (walk.taps) {
+            int64_t last = walk.src_start + (walk.taps - 1) * walk.tap_src_step;
+            s.step = kw_max(s.step, walk.src_step);
+            low = kw_min(low, kw_min(walk.src_start, last));
+            high = kw_max(high, kw_max(walk.src_start, last));
+            s.reach = high - low;
+        }
+    }
+    return s;
+}
+
+/* Where tiles go on in the next row, a strided convolution's copy has a plane for each place modulo the strides. */
+static int64_t planes_of(const kw_direct_cut *c) {
+    return c->flow ? c->height.step * c->width.step : 1;
+}
+
+int64_t kw_direct_row_pixels(const kw_direct_cut *c) {
+    return c->flow ? c->cols + c->width.reach / c->width.step : (c->cols - 1) * c->width.step + c->width.reach + 1;
+}
+
+static int64_t row_bytes(const kw_direct_cut *c) {
+    return c->flow ? kw_direct_row_pixels(c) * c->pixel : kw_round_up(kw_direct_row_pixels(c) * c->pixel + c->spare, KW_LINE);
+}
+
+static int64_t plane_bytes(const kw_direct_cut *c) {
+    return row_bytes(c) * (c->rows + c->height.reach / c->height.step);
+}
+
+static int64_t slice_bytes(const kw_direct_cut *c, const kw_tile *tile) {
+    if (c->flow) {
+        return planes_of(c) * plane_bytes(c);
+    }
+    int64_t rows = (c->rows - 1) * c->height.step + c->height.reach + 1;
+    return row_bytes(c) * (tile->rows == 1 ? kw_min(rows, c->height.source) : rows);
+}
+
+/* The last tile of a flow, and that of a row whose groups of pixels edge=skip leaves out, read behind the copy what they leave out of their
+ * results. */
+static int64_t copy_bytes(const kw_direct_cut *c, const kw_tile *tile) {
+    int64_t behind = c->flow ? tile->cols : tile->skip ? tile->cols * c->width.step : 0;
+    return slice_bytes(c, tile) * kw_max(kw_min(c->depth.taps, c->depth.source), 1) + behind * c->pixel;
+}
+
+/* Pixels that are summed where tiles go on in the next row, for a tap of each axis. */
+static int64_t flow_pixels(const kw_direct_cut *c, int64_t tile) {
+    int64_t last = (c->height.pixels - 1) % c->rows + 1, blocks = kw_ceil_div(c->width.pixels, c->cols);
+    int64_t whole = kw_round_up((c->rows - 1) * kw_direct_row_pixels(c) + c->cols, tile);
+    return blocks * ((c->height.pixels - last) / c->rows * whole + kw_round_up((last - 1) * kw_direct_row_pixels(c) + c->cols, tile));
+}
+
+/* Narrows the block, rows first, until its copy fits the budget or the block is a tile. */
+static void narrow(kw_direct_cut *c, const kw_tile *tile, int64_t budget) {
+    while (copy_bytes(c, tile) > budget && c->rows > tile->rows) {
+        c->rows = kw_round_up(c->rows / 2, tile->rows);
+    }
+    while (copy_bytes(c, tile) > budget && c->cols > tile->cols) {
+        c->cols = kw_round_up(c->cols / 2, tile->cols);
+    }
+}
+
+int64_t kw_direct_cells(const kw_direct_cut *c, const kw_problem *problem, int64_t shares) {
+    return problem->conv.n * shares * c->depth.walks * c->depth.pixels * c->height.walks * c->width.walks *
+           kw_ceil_div(c->width.pixels, c->cols);
+}
+
+/* The rows of a block with which each thread has KW_TEAM_UNITS of them, of which others can take some over; no fewer than leave most of a
+ * copy to its own block, where there is one. */
+static int64_t rows_of_a_team(const kw_direct_cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target,
+                              const kw_direct_facts *facts) {
+    enum { SPAN = 3 };
+    int64_t cells = kw_direct_cells(c, problem, facts->shares) * facts->blocks;
+    int64_t least = c->in_place ? 1 : SPAN * (c->height.reach / c->height.step) + 1,
+            bands = kw_ceil_div(KW_TEAM_UNITS * target->units, cells);
+    int64_t rows = kw_round_up(kw_max(kw_max(c->height.pixels / bands, least), 1), tile->rows);
+    return target->units == 1 || c->flow ? c->rows : kw_min(c->rows, rows);
+}
+
+/* As many rows as fit half of the second-level cache, and fewer where threads had no block. */
+static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_problem *problem, const kw_target *target,
+                       const kw_direct_facts *facts) {
+    const kw_tile *tile = &direct->tile;
+    c->rows = kw_round_up(direct->band ? kw_min(direct->band, c->height.pixels) : c->height.pixels, tile->rows);
+    if (facts->most_rows) {
+        c->rows = kw_min(c->rows, kw_round_up(facts->most_rows, tile->rows));
+    }
+    c->cols = c->flow ? c->width.pixels : kw_round_up(c->width.pixels, tile->cols);
+    narrow(c, tile, target->l2 / 2);
+    while (kw_direct_cells(c, problem, facts->shares) * kw_ceil_div(c->height.pixels, c->rows) * facts->blocks < target->units &&
+           c->rows > tile->rows) {
+        c->rows = kw_round_up(c->rows / 2, tile->rows);
+    }
+    c->rows = rows_of_a_team(c, tile, problem, target, facts);
+    assert(c->rows % tile->rows == 0 && (c->flow || c->cols % tile->cols == 0));
+}
+
+/* Of tile registers, 16 pixels of a tile of 32 can be had alone. */
+static int64_t least_tile(const kw_tile_work *work, const kw_tile *tile) {
+    return work->amx && tile->cols == 2 * KW_AMX_ROWS ? KW_AMX_ROWS : tile->cols;
+}
+
+double kw_direct_summed_pairs(const kw_direct_cut *c, const kw_tile_work *work, const kw_tile *tile) {
+    if (c->flow) {
+        return (double)flow_pixels(c, least_tile(work, tile)) * (double)c->height.all_taps * (double)c->width.all_taps;
+    }
+    return (double)(tile->rows == 1 ? c->height.products : c->height.tiled) * (double)c->width.tiled;
+}
+
+/* Bytes of a pixel that is copied by itself: whole lines where that takes at most a third more, so that its stores cross none. */
+static int64_t whole_lines(int64_t bytes) {
+    int64_t lines = kw_round_up(bytes, KW_LINE);
+    return 3 * lines <= 4 * bytes ? lines : bytes;
+}
+
+/* Whether no tap reads outside the width. */
+static bool reads_inside(const kw_problem *problem, const kw_direct_cut *c) {
+    const kw_conv_dims *d = &problem->conv;
+    bool forward = problem->op == KW_CONV_FWD && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
+    return d->pad[2] == 0 && (forward || (d->filter[2] == 1 && d->stride[2] == 1));
+}
+
+/* Bytes from a pixel of the tensor that is read to the next one of its row, to the next row, to the next plane. */
+typedef struct apart {
+    int64_t pixel, row, slice;
+} apart;
+
+static apart apart_of(const kw_problem *problem) {
+    int64_t step[KW_STEP_COUNT], bytes = (int64_t)kw_dtype_size(problem->dtype);
+    kw_problem_steps(step, problem, problem->op == KW_CONV_FWD ? KW_X : KW_Y);
+    return (apart){step[KW_STEP_COLUMN] * bytes, step[KW_STEP_ROW] * bytes, step[KW_STEP_PLANE] * bytes};
+}
+
+/* Of a tensor with pitches, whether its pixels lie as well as a copy's: merged columns side by side, those of a tile in all sets of the
+ * first-level cache. */
+static bool lies_well(const kw_direct *direct, const kw_problem *problem, const kw_direct_cut *c) {
+    int64_t pixel = apart_of(problem).pixel;
+    return direct->merge ? pixel == c->pixel : kw_tile_pitch(pixel, c->width.step, direct->tile.cols) == pixel;
+}
+
+/* Whether tiles read the tensor where it lies: elements are what the tile reads, the last steps of runs are whole, behind which the tensor may
+ * end, and nothing outside the image is read: edge=skip leaves it out, or it is none but whole rows. The tensor is read so wherever its pixels lie
+ * as the copy's would: what a copy costs is more than what tiles wait for. Others are where each is read once at most. Columns that are merged
+ * are neighbours. */
+static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_direct_cut *c,
+                           int64_t elements) {
+    const kw_conv_dims *d = &problem->conv;
+    if (work->amx || direct->tile.own || (size_t)work->word != kw_dtype_size(problem->dtype) || elements % work->pair != 0) {
+        return false;
+    }
+    bool once = problem->op == KW_CONV_FWD && d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
+    bool as_copied = d->g == 1 && c->pixel == elements * work->word && !work->converts;
+    if (!kw_problem_is_dense(problem) && !lies_well(direct, problem, c)) {
+        return false;
+    }
+    if (direct->tile.skip && !work->head && kw_tile_group(&direct->tile, work->block) == 1) {
+        return once || as_copied;
+    }
+    bool whole = direct->tile.rows == 1 && c->width.pixels >= direct->tile.cols && (d->g == 1 || !direct->merge);
+    return (once || as_copied) && whole && reads_inside(problem, c);
+}
+
+/* Bytes from one copied pixel to the next, of which a tile's next one is step further. Where a slice has a part of each pixel, an odd number of
+ * lines, so that pixels' parts lie in all sets of a cache. */
+static int64_t pixel_pitch(const kw_tile *tile, const kw_direct_facts *facts, int64_t step) {
+    int64_t bytes = 4 * facts->steps;
+    int64_t pitch = kw_tile_pitch(facts->shares > 1 ? whole_lines(bytes) : bytes, step, tile->cols);
+    return facts->sliced && pitch % (2 * KW_LINE) == 0 ? pitch + KW_LINE : pitch;
+}
+
+/* Says of a problem that is cut how rows and slices lie. */
+static void place_rows(kw_direct_cut *c, const kw_tile *tile, const kw_problem *problem) {
+    c->row = c->in_place ? apart_of(problem).row : row_bytes(c);
+    c->slice = c->in_place ? apart_of(problem).slice : slice_bytes(c, tile);
+    c->copied = c->in_place ? 0 : copy_bytes(c, tile);
+}
+
+/* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. Merged columns of a
+ * strided convolution lie in no one plane. */
+kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
+                               const kw_direct_facts *facts) {
+    const kw_tile *tile = &direct->tile;
+    const edge none = {SKIP_NOTHING, 1, 1}, cols = edge_of(work, tile);
+    /* Of a tall tile that has one row of its columns inside, sums wait as well. */
+    const edge rows = {cols.skip == SKIP_PIXELS ? SKIP_PIXELS : SKIP_NOTHING, 1, kw_ceil_div(KW_LANES_UNDER_WAY, work->block * tile->cols)};
+    kw_direct_cut c = {.depth = source_span(problem, 0, 1, &none),
+                       .height = source_span(problem, 1, tile->rows, tile->rows > 1 ? &rows : &none),
+                       .width = source_span(problem, 2, least_tile(work, tile), &cols)};
+    if (tile->own) {
+        c.pixel = facts->steps * KW_TILE_STEP_BYTES(work->block);
+    } else if (direct->merge) {
+        c.pixel = facts->src * work->word;
+        c.spare = 4; /* the last step of a row's last pixel may end behind it */
+    } else {
+        c.pixel = pixel_pitch(tile, facts, c.width.step);
+    }
+    kw_direct_cut flow = c;
+    flow.flow = true;
+    c.in_place = reads_in_place(direct, work, problem, &c, facts->elements);
+    if (c.in_place) {
+        c.pixel = apart_of(problem).pixel;
+    }
+    cut_blocks(&c, direct, problem, target, facts);
+    bool strided = c.height.step > 1 || c.width.step > 1;
+    if (work->amx && (!strided || (problem->op == KW_CONV_FWD && !direct->merge))) {
+        flow.pixel = strided ? pixel_pitch(tile, facts, 1) : c.pixel;
+        cut_blocks(&flow, direct, problem, target, facts);
+        if (20 * kw_direct_summed_pairs(&flow, work, tile) <= 19 * kw_direct_summed_pairs(&c, work, tile)) {
+            place_rows(&flow, tile, problem);
+            return flow;
+        }
+    }
+    place_rows(&c, tile, problem);
+    return c;
+}
