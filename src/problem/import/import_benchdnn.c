@@ -297,6 +297,51 @@ static bool is_harmless(kw_word word) {
     return false;
 }
 
+static kw_status take_direction(options *all, kw_word value, kw_error *err) {
+    all->directed = true;
+    all->attribute.bias |= kw_word_is(value, "FWD_B") || kw_word_is(value, "BWD_WB"); /* fp32 where --bia-dt says no other */
+    all->op = (kw_op)find_value(directions, value);
+    return all->op < KW_OP_COUNT
+               ? KW_OK
+               : kw_fail(err, KW_MALFORMED, "benchdnn line: --dir=%.*s is not one of FWD_D FWD_B FWD_I BWD_D BWD_W BWD_WB", KW_WORD(value));
+}
+
+/* --dt names the types one by one, --cfg as one word. */
+static kw_status keep_types(options *all, kw_word name, kw_word value, kw_error *err) {
+    all->types = value;
+    all->together = kw_word_is(name, "--cfg");
+    return value.size ? KW_OK : kw_fail(err, KW_MALFORMED, "benchdnn line: %.*s= names no type; use e.g. --dt=bf16", KW_WORD(name));
+}
+
+static kw_status take_bias_type(options *all, kw_word word, kw_word value, kw_error *err) {
+    all->attribute.bias = kw_import_benchdnn_type(&all->attribute.bias_dtype, value);
+    return all->attribute.bias || kw_word_is(value, "undef")
+               ? KW_OK
+               : kw_fail(err, KW_MALFORMED, "benchdnn line: %.*s is not a type of a bias; use e.g. f32", KW_WORD(word));
+}
+
+/* Where an option's value is kept that is read when the whole line is known; NULL: it has no such place. An option without a value says nothing. */
+static kw_word *kept_value(options *all, kw_word name) {
+    const struct {
+        const char *name;
+        kw_word *value;
+    } kept[] = {
+        {"--strides", &all->tags.strides},
+        {"--attr-post-ops", &all->attribute.post_ops},
+        {"--attr-scales", &all->attribute.scales},
+        {"--attr-zero-points", &all->attribute.zero_points},
+        {"--attr-oscale", &all->attribute.result_scale},
+        {"--bia_mask", &all->attribute.bias_mask},
+        {"--bia-mask", &all->attribute.bias_mask},
+    };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if (kw_word_is(name, kept[i].name)) {
+            return kept[i].value;
+        }
+    }
+    return NULL;
+}
+
 /* "strict", "bf16", "tf32", "f16:true": what fp32 may be made for speed. tf32 is known here; other types are a permission, of which no use is made. */
 static kw_status take_fpmath(options *all, kw_word value, kw_error *err) {
     static const char *const modes[] = {"", "strict", "bf16", "f16", "any", "tf32"};
@@ -316,7 +361,7 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
     kw_scan scan = {word.at, word.at + word.size};
     kw_word name = {0};
     kw_scan_field(&scan, '=', &name);
-    kw_word value = {scan.at ? scan.at : word.at, scan.at ? (size_t)(scan.end - scan.at) : 0};
+    kw_word value = {scan.at ? scan.at : word.at, scan.at ? (size_t)(scan.end - scan.at) : 0}, *kept = kept_value(all, name);
     if (is_harmless(word)) {
         return KW_OK;
     }
@@ -325,31 +370,21 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
                        "benchdnn line: %.*s lists several values; give one, or let kwright problems extract take the line apart",
                        KW_WORD(word));
     }
-    if (kw_word_is(name, "--dir")) {
-        all->directed = true;
-        all->attribute.bias |= kw_word_is(value, "FWD_B") || kw_word_is(value, "BWD_WB"); /* fp32 where --bia-dt says no other */
-        all->op = (kw_op)find_value(directions, value);
-        return all->op < KW_OP_COUNT
-                   ? KW_OK
-                   : kw_fail(err, KW_MALFORMED, "benchdnn line: --dir=%.*s is not one of FWD_D FWD_B FWD_I BWD_D BWD_W BWD_WB",
-                             KW_WORD(value));
-    }
-    if (kw_word_is(name, "--dt")) {
-        all->types = value;
-        all->together = false;
-        return value.size ? KW_OK : kw_fail(err, KW_MALFORMED, "benchdnn line: --dt= names no type; use e.g. --dt=bf16");
-    }
-    if (kw_word_is(name, "--cfg") && value.size) {
-        all->types = value;
-        all->together = true;
+    if (kept) {
+        *kept = value.size ? value : (kw_word){0};
         return KW_OK;
+    }
+    if (kw_word_is(name, "--dir")) {
+        return take_direction(all, value, err);
+    }
+    if (kw_word_is(name, "--dt") || (kw_word_is(name, "--cfg") && value.size)) {
+        return keep_types(all, name, value, err);
     }
     if (kw_word_is(name, "--attr-fpmath")) {
         return take_fpmath(all, value, err);
     }
-    if (kw_word_is(name, "--strides")) {
-        all->tags.strides = value.size ? value : (kw_word){0};
-        return KW_OK;
+    if (kw_word_is(name, "--bia-dt") || kw_word_is(name, "--bia_dt")) {
+        return take_bias_type(all, word, value, err);
     }
     if (kw_word_is(name, "--batch")) {
         return kw_fail(err, KW_ILLEGAL, "benchdnn line: %.*s names a file of problems; kwright problems extract reads such a file",
@@ -364,23 +399,6 @@ static kw_status take_benchdnn_option(options *all, kw_word word, kw_error *err)
         *(kw_word_is(name, "--stag") ? &all->tags.source : &all->tags.result) = value;
         all->tag_option[kw_word_is(name, "--dtag")] = word;
         return KW_OK;
-    }
-    kw_word *attribute = kw_word_is(name, "--attr-post-ops")      ? &all->attribute.post_ops
-                         : kw_word_is(name, "--attr-scales")      ? &all->attribute.scales
-                         : kw_word_is(name, "--attr-zero-points") ? &all->attribute.zero_points
-                         : kw_word_is(name, "--attr-oscale")      ? &all->attribute.result_scale
-                         : kw_word_is(name, "--bia_mask")         ? &all->attribute.bias_mask
-                         : kw_word_is(name, "--bia-mask")         ? &all->attribute.bias_mask
-                                                                  : NULL;
-    if (attribute) {
-        *attribute = value.size ? value : (kw_word){0};
-        return KW_OK;
-    }
-    if (kw_word_is(name, "--bia-dt") || kw_word_is(name, "--bia_dt")) {
-        all->attribute.bias = kw_import_benchdnn_type(&all->attribute.bias_dtype, value);
-        return all->attribute.bias || kw_word_is(value, "undef")
-                   ? KW_OK
-                   : kw_fail(err, KW_MALFORMED, "benchdnn line: %.*s is not a type of a bias; use e.g. f32", KW_WORD(word));
     }
     if (kw_word_is(name, "--wtag")) {
         all->tags.weights = value;
