@@ -41,6 +41,7 @@ typedef struct kw_timing_options {
     double drop_ratio;    /* after two launches of each, those that took so many times the fastest are dropped as KW_SLOW; 0: none is */
     double best_ns;       /* the fastest known from elsewhere, for drop_ratio; 0: none */
     const int32_t *teams; /* of each kernel the threads of a CPU that it runs on; NULL: as config/launch/team.h estimates */
+    bool levelled;        /* what all kernels of a round were slowed by is the machine's, and taken out of their times */
     uint64_t order_seed;  /* each round in a random order of its own, from this; 0: the order rotates */
     kw_control *control;  /* NULL: none */
     /* Told whose turn it is (control: SIZE_MAX) before each batch and before packing, and before a kernel is checked once more; outside the

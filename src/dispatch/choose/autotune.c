@@ -1,5 +1,7 @@
 /* autotune.c: build, screenings, final, decision. A screening verifies one kernel and times it briefly, giving up early on what is far
- * behind; the final times the few near the front, interleaved, so that what disturbs the machine disturbs all alike. */
+ * behind; the final times the few near the front in turns, so that what disturbs the machine disturbs all alike. A machine that others share
+ * may be slower for a while, which no clock tells of: what its screening would keep out of the final is timed again in turns with the best,
+ * and between two finals what all kernels have in common is the machine's change, not theirs. */
 #include "dispatch/choose/autotune.h"
 
 #include "dispatch/choose/measured_team.h"
@@ -19,12 +21,13 @@
 enum {
     SCREEN_BATCHES = 3,
     RESCREEN_PASSES = 2,
+    RESCREEN_BATCHES = 5,
     FINAL_LEAST = 5, /* batches of each in a final, and at most; then of one that is run again */
     FINAL_MOST = 21,
     AGAIN_LEAST = 3,
     AGAIN_MOST = 7,
     LONG_SCREENED = 4, /* of a shortlist, when a launch is long */
-    FINALISTS_MAX = 6,
+    IN_TURNS_MAX = 8,  /* kernels that are timed in turns: all have their memory at once */
     LONG_FINALISTS = 3,
     FINALS_MAX = 4,
     BUSY_FINALS_MAX = 5, /* on a busy machine; before each a pause, twice as long each time */
@@ -33,11 +36,11 @@ enum {
 };
 /* A launch above the first is long: fewer screenings, a short final; above the second it gets one second screening. */
 static const double long_ns = 20e6, middling_ns = 5e6;
-static const double final_ns = 100e6;              /* about what a final may take, and one that is run again half of it */
-static const double batch_ns = 3e5;                /* the least that a batch takes */
-static const double hopeless = 1.6;                /* a screening gives up at so many times the best */
-static const double near = 1.15, near_long = 1.05; /* of the best screening's time: enters the final */
-static const double slowed = 1.1;                  /* a final in which the winner takes so many times its screening was disturbed */
+static const double final_ns = 100e6;                      /* about what a final may take, and one that is run again half of it */
+static const double batch_ns = 3e5;                        /* the least that a batch takes */
+static const double hopeless = 1.6, hopeless_in_turns = 2; /* a screening gives up at so many times the best, and two launches in turns */
+static const double near = 1.15, near_long = 1.05;         /* of the best screening's time: enters the final */
+static const double slowed = 1.1;                          /* a final in which all take so many times what they took before was disturbed */
 static const int64_t busy_pause_ns = 20000000, busy_budget_ns = 2000000000; /* the first pause; all of them and their finals */
 static const double unclear = 0.03;                                         /* behind the best by up to so much: perhaps a tie */
 static const double memory_intensity = 8; /* FLOP a byte: a core does about 100 GFLOP/s and reads 10 to 25 GB/s */
@@ -46,9 +49,8 @@ typedef struct tuned_candidate {
     kw_loaded_kernel *loaded;
     kw_record record;
     const kw_launch *launch;
-    double screened_ns; /* the best screening's time */
-    bool absent;        /* not cached, and there is no compiler */
-    bool wanting;       /* could not be tried for want of memory, processes, descriptors or disk, which another day has */
+    bool absent;  /* not cached, and there is no compiler */
+    bool wanting; /* could not be tried for want of memory, processes, descriptors or disk, which another day has */
 } tuned_candidate;
 
 typedef struct autotuner {
@@ -59,6 +61,7 @@ typedef struct autotuner {
     kw_bench *bench;
     kw_progress progress;
     int finals;      /* run because the machine was busy */
+    double change;   /* of the machine before the last time in turns: it is so many times as slow as it was known */
     kw_error broken; /* why nothing more can be measured: the device is lost, or a stop was asked for; status KW_OK while it can */
 } autotuner;
 
@@ -168,7 +171,6 @@ static void time_briefly(autotuner *t, tuned_candidate *c) {
     if (before.time_ns > 0 && before.time_ns < c->record.time_ns) {
         c->record = before;
     }
-    c->screened_ns = c->record.time_ns;
     if (c->record.samples && (t->progress.best_ns <= 0 || c->record.time_ns < t->progress.best_ns)) {
         t->progress.best_ns = c->record.time_ns;
     }
@@ -181,19 +183,6 @@ static void screen_candidate(autotuner *t, tuned_candidate *c) {
     }
     if (c->record.outcome == KW_GOOD) {
         time_briefly(t, c);
-    }
-}
-
-/* A screening may have been disturbed: those that would not enter the final get two more. */
-static void rescreen_candidates(autotuner *t) {
-    int passes = t->progress.best_ns > long_ns ? 0 : t->progress.best_ns > middling_ns ? 1 : RESCREEN_PASSES;
-    for (int pass = 0; pass < passes; pass++) {
-        for (size_t i = 0; i < t->count && !is_tuning_over(t); i++) {
-            tuned_candidate *c = &t->tuned[i];
-            if (c->record.outcome == KW_GOOD && (!c->record.samples || c->record.time_ns > near * t->progress.best_ns)) {
-                time_briefly(t, c);
-            }
-        }
     }
 }
 
@@ -218,7 +207,7 @@ static void screen_candidates(autotuner *t) {
     }
 }
 
-/* --- final -------------------------------------------------------------------------------------------------------- */
+/* --- in turns ----------------------------------------------------------------------------------------------------- */
 
 static bool is_candidate_timed(const tuned_candidate *c) {
     return c->record.outcome == KW_GOOD && c->record.samples > 0;
@@ -244,6 +233,110 @@ static int compare_tuned(const void *a, const void *b) {
     return compare_records(&((const tuned_candidate *)a)->record, &((const tuned_candidate *)b)->record);
 }
 
+static bool is_restless(const autotuner *t, const kw_record *record) {
+    return kw_noise_restless(record->time_ns, record->spread_ns, kw_context_spread_limit(t->request->context));
+}
+
+/* Of two measurements of a kernel the lesser; where they are as good as equal, the one that spreads less. */
+static bool is_better_time(const autotuner *t, const kw_record *now, const kw_record *known) {
+    bool calm = !is_restless(t, now), was_calm = !is_restless(t, known);
+    double allowance = calm == was_calm ? 1 : calm ? 1 + kw_noise_decide.most : 1 - kw_noise_decide.most;
+    return now->time_ns < allowance * known->time_ns;
+}
+
+static void scale_times(kw_record *record, double by) {
+    double *times[] = {&record->time_ns,  &record->spread_ns, &record->median_ns, &record->mad_ns,
+                       &record->least_ns, record->half_ns,    record->half_ns + 1};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        *times[i] *= by;
+    }
+}
+
+/* Where all kernels are slower than they were, or all faster, the machine has changed, at least as much as the one that changed least. */
+static double common_change(tuned_candidate *const list[], const kw_record now[], size_t count) {
+    double least = INFINITY, most = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_candidate_timed(list[i]) && now[i].outcome == KW_GOOD && now[i].samples > 0) {
+            double change = now[i].time_ns / list[i]->record.time_ns;
+            least = fmin(least, change);
+            most = fmax(most, change);
+        }
+    }
+    return most < 1 && most > 0 ? most : least > 1 && least < INFINITY ? least : 1;
+}
+
+/* Puts all times as of the machine's faster state. */
+static void forget_change(autotuner *t, kw_record now[], size_t count, double change) {
+    for (size_t i = 0; i < t->count && change < 1; i++) {
+        scale_times(&t->tuned[i].record, change);
+    }
+    for (size_t i = 0; i < count && change > 1; i++) {
+        scale_times(&now[i], 1 / change);
+    }
+}
+
+/* Times some of the candidates in turns. The first known of them tell how the machine changed since they were timed before. Of the time known
+ * and the new one the better stays; anew: the new one. */
+static bool time_in_turns(autotuner *t, tuned_candidate *const list[], size_t count, size_t known, bool anew, kw_timing_options options) {
+    const kw_kernel *kernels[IN_TURNS_MAX];
+    const kw_config *configs[IN_TURNS_MAX];
+    kw_record records[IN_TURNS_MAX];
+    kw_error why = {0};
+    for (size_t i = 0; i < count; i++) {
+        kernels[i] = list[i]->loaded->kernel;
+        configs[i] = &list[i]->loaded->config;
+        records[i] = list[i]->record;
+    }
+    options.pack_weights = !t->request->fresh_weights;
+    options.levelled = true;
+    if (kw_bench_time(t->bench, kernels, configs, count, &options, records, &why)) {
+        kw_log_line(&t->request->context->settings, "%s: earlier times decide: %s", t->request->text, why.text);
+        return false;
+    }
+    t->change = common_change(list, records, known);
+    forget_change(t, records, count, t->change);
+    for (size_t i = 0; i < count; i++) {
+        bool none = records[i].outcome == KW_SLOW || records[i].outcome == KW_UNLAUNCHED; /* there may be no memory for all at once */
+        bool taken = anew || records[i].outcome != KW_GOOD || !is_candidate_timed(list[i]);
+        if (!none && (taken || is_better_time(t, &records[i], &list[i]->record))) {
+            list[i]->record = records[i];
+        }
+    }
+    return true;
+}
+
+static tuned_candidate *best_screened(const autotuner *t) {
+    tuned_candidate *best = NULL;
+    for (size_t i = 0; i < t->count; i++) {
+        tuned_candidate *c = &t->tuned[i];
+        best = is_candidate_timed(c) && (!best || c->record.time_ns < best->record.time_ns) ? c : best;
+    }
+    return best;
+}
+
+/* Those that would not enter the final are timed again beside the best, which tells what the machine did since. */
+static void rescreen_candidates(autotuner *t) {
+    int passes = t->progress.best_ns > long_ns ? 0 : t->progress.best_ns > middling_ns ? 1 : RESCREEN_PASSES;
+    kw_timing_options brief = {.batches = RESCREEN_BATCHES, .drop_ratio = hopeless_in_turns};
+    for (int pass = 0; pass < passes; pass++) {
+        for (size_t i = 0; i < t->count && !is_tuning_over(t);) {
+            tuned_candidate *list[IN_TURNS_MAX] = {best_screened(t)};
+            size_t count = 1;
+            for (; i < t->count && list[0] && count < IN_TURNS_MAX; i++) {
+                const kw_record *r = &t->tuned[i].record;
+                if (r->outcome == KW_GOOD && (!r->samples || r->time_ns > near * list[0]->record.time_ns)) {
+                    list[count++] = &t->tuned[i];
+                }
+            }
+            if (!list[0] || (count > 1 && !time_in_turns(t, list, count, 1, false, brief))) {
+                return;
+            }
+        }
+    }
+}
+
+/* --- final -------------------------------------------------------------------------------------------------------- */
+
 /* How many of the first candidates, which stand best first, are within the limit. */
 static size_t count_near(const autotuner *t, size_t most, double limit_ns) {
     size_t count = 0;
@@ -261,37 +354,14 @@ static int32_t batches_for(const autotuner *t, size_t count, bool again) {
     return batches < least ? least : batches > most ? most : (int32_t)batches;
 }
 
-static bool is_restless(const autotuner *t, const kw_record *record) {
-    return kw_noise_restless(record->time_ns, record->spread_ns, kw_context_spread_limit(t->request->context));
-}
-
-/* Of two measurements of a kernel the lesser; where they are as good as equal, the one that spreads less. */
-static bool is_better_time(const autotuner *t, const kw_record *now, const kw_record *known) {
-    bool calm = !is_restless(t, now), was_calm = !is_restless(t, known);
-    double allowance = calm == was_calm ? 1 : calm ? 1 + kw_noise_decide.most : 1 - kw_noise_decide.most;
-    return now->time_ns < allowance * known->time_ns;
-}
-
-/* Times the first count candidates, interleaved, and puts them in order. again: of the time known and the new one the better stays. */
-static bool time_interleaved(autotuner *t, size_t count, bool again) {
-    const kw_kernel *kernels[FINALISTS_MAX] = {0};
-    const kw_config *configs[FINALISTS_MAX] = {0};
-    kw_record records[FINALISTS_MAX];
-    kw_error why = {0};
+/* Times the first count candidates in turns and puts them in order. */
+static bool time_finalists(autotuner *t, size_t count, bool again) {
+    tuned_candidate *list[IN_TURNS_MAX];
     for (size_t i = 0; i < count; i++) {
-        kernels[i] = t->tuned[i].loaded->kernel;
-        configs[i] = &t->tuned[i].loaded->config;
-        records[i] = t->tuned[i].record;
+        list[i] = &t->tuned[i];
     }
-    kw_timing_options options = {.pack_weights = !t->request->fresh_weights, .batches = batches_for(t, count, again)};
-    if (kw_bench_time(t->bench, kernels, configs, count, &options, records, &why)) {
-        kw_log_line(&t->request->context->settings, "%s: earlier times decide: %s", t->request->text, why.text);
+    if (!time_in_turns(t, list, count, count, !again, (kw_timing_options){.batches = batches_for(t, count, again)})) {
         return false;
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (!again || is_better_time(t, &records[i], &t->tuned[i].record)) {
-            t->tuned[i].record = records[i];
-        }
     }
     qsort(t->tuned, count, sizeof *t->tuned, compare_tuned);
     return true;
@@ -309,14 +379,12 @@ static bool is_unclear(const autotuner *t, size_t count) {
     return false;
 }
 
-/* Whether the times tell of other work beside the final of the first count: those that could win spread, or take longer than when they
- * were screened, or one that did not take part is ahead of all. */
+/* Whether the times tell of other work beside the final of the first count: those that could win spread, or the machine was slower than
+ * before, or one that did not take part is ahead of all. */
 static bool is_machine_busy(const autotuner *t, size_t count) {
     double limit = t->tuned[0].record.time_ns * (1 + unclear);
     for (size_t i = 0; i < count; i++) {
-        const tuned_candidate *c = &t->tuned[i];
-        bool restless = is_restless(t, &c->record), could_win = c->record.least_ns <= limit;
-        if ((could_win && restless) || (c->screened_ns > 0 && c->screened_ns * slowed < c->record.time_ns && c->screened_ns <= limit)) {
+        if (t->tuned[i].record.least_ns <= limit && is_restless(t, &t->tuned[i].record)) {
             return true;
         }
     }
@@ -325,7 +393,7 @@ static bool is_machine_busy(const autotuner *t, size_t count) {
             return true;
         }
     }
-    return false;
+    return t->change > slowed;
 }
 
 /* Finals of all until the machine was at rest in one of them for each of those that could win. */
@@ -337,8 +405,8 @@ static void repeat_while_busy(autotuner *t, size_t *count) {
         pause *= 2;
         t->finals++;
         qsort(t->tuned, t->count, sizeof *t->tuned, compare_tuned);
-        *count = (size_t)kw_max((int64_t)*count, (int64_t)count_near(t, FINALISTS_MAX, near * t->tuned[0].record.time_ns));
-        if (!time_interleaved(t, *count, true)) {
+        *count = (size_t)kw_max((int64_t)*count, (int64_t)count_near(t, IN_TURNS_MAX, near * t->tuned[0].record.time_ns));
+        if (!time_finalists(t, *count, true)) {
             return;
         }
     }
@@ -348,15 +416,15 @@ static void repeat_while_busy(autotuner *t, size_t *count) {
  * again: the least of several times is nearest to the truth. */
 static void run_final(autotuner *t, size_t *finalists) {
     qsort(t->tuned, t->count, sizeof *t->tuned, compare_tuned);
-    bool is_long = t->progress.best_ns > long_ns;
-    *finalists = count_near(t, is_long ? LONG_FINALISTS : FINALISTS_MAX, t->progress.best_ns * (is_long ? near_long : near));
-    if (!*finalists || (is_long && *finalists == 1) || !time_interleaved(t, *finalists, false)) {
+    bool is_long = t->tuned[0].record.time_ns > long_ns;
+    *finalists = count_near(t, is_long ? LONG_FINALISTS : IN_TURNS_MAX, t->tuned[0].record.time_ns * (is_long ? near_long : near));
+    if (!*finalists || (is_long && *finalists == 1) || !time_finalists(t, *finalists, false)) {
         return;
     }
     repeat_while_busy(t, finalists);
     for (int round = 1; round < FINALS_MAX && !is_long && !is_tuning_over(t); round++) {
         size_t tied = count_near(t, *finalists, t->tuned[0].record.time_ns * (1 + unclear));
-        if (!is_unclear(t, tied) || !time_interleaved(t, tied, true)) {
+        if (!is_unclear(t, tied) || !time_finalists(t, tied, true)) {
             return;
         }
     }
@@ -438,7 +506,7 @@ static void take_winner(autotuner *t, kw_choice *choice, size_t winner) {
 }
 
 static void decide_winner(autotuner *t, kw_choice *choice, kw_wisdom_value *value, size_t finalists) {
-    const kw_record *records[FINALISTS_MAX];
+    const kw_record *records[IN_TURNS_MAX];
     double noise = 0;
     for (size_t i = 0; i < finalists; i++) {
         records[i] = &t->tuned[i].record;

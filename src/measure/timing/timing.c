@@ -16,8 +16,11 @@
  * the wall clock, and for every subject that has one, so that one clock compares all.
  *
  * Subjects take turns: a round gives each one batch, in an order that rotates or is drawn anew each time, so that drift and neighbours hit
- * all alike. A control has its turn in each round; where its batch is clean and off its median, the machine was another one, and the round
- * is made again. Neighbours on the same chip slow a machine for some tenths of a second, which a median of that time does not show: so the
+ * all alike. Where a comparison is wanted (levelled), what all subjects of a round were slowed by is taken out of their times: of a machine
+ * that is slower in some rounds, which no clock tells, the quartile of one subject may lie among the slow ones and that of another not.
+ *
+ * A control has its turn in each round; where its batch is clean and off its median, the machine was another one, and the round is made
+ * again. Neighbours on the same chip slow a machine for some tenths of a second, which a median of that time does not show: so the
  * control's level is handed from call to call, and where it is above that the machine is waited for. Before a batch of a subject faster
  * than 1 ms one call is made that does not count: caches are warm as if the subject ran alone.
  *
@@ -73,7 +76,10 @@ typedef struct timer {
     int32_t rounds, rounds_most;
     double level, drift_limit; /* of the control; level 0: unknown */
     int64_t waited_ns;
-    double *scratch, *room; /* as long as the longest list, for statistics */
+    double *levels, usual_level; /* of rounds */
+    int32_t *present;            /* subjects that tell of a round */
+    double *scratch, *room;      /* as long as the longest list, for statistics */
+    const sample **kept;         /* as long */
     uint64_t random;
 } timer;
 
@@ -227,7 +233,11 @@ static kw_status allocate_timer(timer *t, kw_error *err) {
     t->drifted = calloc(longest, sizeof *t->drifted);
     t->scratch = calloc(longest, sizeof *t->scratch);
     t->room = calloc(longest, sizeof *t->room);
-    return t->order && t->drifted && t->scratch && t->room ? KW_OK : kw_fail_memory(err, "timing samples");
+    t->levels = calloc(longest, sizeof *t->levels);
+    t->present = calloc(longest, sizeof *t->present);
+    t->kept = calloc(longest, sizeof *t->kept);
+    return t->order && t->drifted && t->scratch && t->room && t->levels && t->present && t->kept ? KW_OK
+                                                                                                 : kw_fail_memory(err, "timing samples");
 }
 
 /* Whether preemption leaves the second time of a sample alone. */
@@ -433,8 +443,73 @@ static bool needs_own_clock(const timer *t) {
     return false;
 }
 
+static double value_of(const timer *t, const sample_list *list, const sample *s) {
+    return t->by_cpu && has_own_clock(list) ? s->cpu : s->wall;
+}
+
 /* With too little that counts, drift counts too; with too little that is clean, all does. */
-static kw_timed summarise_samples(timer *t, sample_list *list) {
+static size_t keep_counting(const timer *t, const sample_list *list, const sample *kept[]) {
+    int64_t enough = kw_min(CONTROL_LEAST, kw_max(1, list->wanted / 2));
+    bool enough_clean = has_enough_clean(list);
+    size_t count = 0;
+    for (int32_t i = 0; i < list->tried; i++) {
+        const sample *s = &list->samples[i];
+        if (list->counting >= enough ? is_sample_clean(t, s) : !enough_clean || s->clean) {
+            kept[count++] = s;
+        }
+    }
+    return count;
+}
+
+/* The samples of a subject that count, to kept and their times to scratch. */
+static size_t take_samples(timer *t, const sample_list *list) {
+    size_t count = list->samples ? keep_counting(t, list, t->kept) : 0;
+    for (size_t j = 0; j < count; j++) {
+        t->scratch[j] = value_of(t, list, t->kept[j]);
+    }
+    return count;
+}
+
+/* Finds each round's level: how many times what they usually take all subjects took at least. One that took part alone says nothing of the
+ * machine: 0. The lower quartile of the levels is the usual one. */
+static void find_levels(timer *t) {
+    size_t known = 0;
+    double range;
+    for (int32_t r = 0; r < t->rounds; r++) {
+        t->levels[r] = INFINITY;
+    }
+    for (size_t i = 0; i < t->count; i++) {
+        size_t count = take_samples(t, &t->lists[i]);
+        double usual = kw_median(t->scratch, count);
+        for (size_t j = 0; j < count; j++) {
+            int32_t r = t->kept[j]->round;
+            t->levels[r] = fmin(t->levels[r], value_of(t, &t->lists[i], t->kept[j]) / usual);
+            t->present[r]++;
+        }
+    }
+    for (int32_t r = 0; r < t->rounds; r++) {
+        t->levels[r] = t->present[r] > 1 ? t->levels[r] : 0;
+        t->scratch[known] = t->levels[r];
+        known += t->levels[r] > 0;
+    }
+    kw_quartiles(t->scratch, known, &t->usual_level, &range);
+}
+
+/* Whether each subject was in enough rounds that have a level. */
+static bool are_levels_enough(timer *t) {
+    bool enough = t->usual_level > 0;
+    for (size_t i = 0; i < t->count && enough; i++) {
+        const sample_list *list = &t->lists[i];
+        int64_t known = 0, count = (int64_t)take_samples(t, list);
+        for (int64_t j = 0; j < count; j++) {
+            known += t->levels[t->kept[j]->round] > 0;
+        }
+        enough = !count || known >= kw_min(CONTROL_LEAST, list->wanted);
+    }
+    return enough;
+}
+
+static kw_timed summarise_samples(timer *t, sample_list *list, bool levelled) {
     kw_timed result = {.time_ns = list->seen_ns, .calls = (int32_t)list->calls, .warmups = list->warmups, .spent_ns = list->spent_ns};
     if (list->gave_up) {
         return result;
@@ -445,15 +520,11 @@ static kw_timed summarise_samples(timer *t, sample_list *list) {
         result.slow = list->slow;
         return result;
     }
-    int64_t enough = kw_min(CONTROL_LEAST, kw_max(1, list->wanted / 2));
-    bool enough_clean = has_enough_clean(list);
-    bool by_cpu = t->by_cpu && has_own_clock(list);
-    size_t kept = 0;
-    for (int32_t i = 0; i < list->tried; i++) {
-        const sample *s = &list->samples[i];
-        if (list->counting >= enough ? is_sample_clean(t, s) : !enough_clean || s->clean) {
-            t->scratch[kept++] = by_cpu ? s->cpu : s->wall;
-        }
+    size_t kept = 0, count = take_samples(t, list);
+    for (size_t i = 0; i < count; i++) {
+        double level = levelled ? t->levels[t->kept[i]->round] / t->usual_level : 1;
+        t->scratch[kept] = level > 0 ? t->scratch[i] / level : 0;
+        kept += level > 0;
     }
     kw_timed_fill(&result, t->scratch, kept, t->room);
     result.dropped = list->tried - list->counting;
@@ -469,6 +540,9 @@ static void close_timer(timer *t) {
     free(t->drifted);
     free(t->scratch);
     free(t->room);
+    free(t->levels);
+    free(t->present);
+    free(t->kept);
 }
 
 kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_timing_options *options, int threads, kw_timed results[],
@@ -488,8 +562,13 @@ kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_t
     status = status ? status : allocate_timer(&t, err);
     status = status ? status : run_rounds(&t, err);
     t.by_cpu = !status && needs_own_clock(&t);
+    bool levelled = false;
+    if (!status && options->levelled) {
+        find_levels(&t);
+        levelled = are_levels_enough(&t);
+    }
     for (size_t i = 0; i < t.all && !status; i++) {
-        results[i] = summarise_samples(&t, &t.lists[i]);
+        results[i] = summarise_samples(&t, &t.lists[i], levelled && i < t.count);
     }
     if (!status && options->control) {
         options->control->drift = find_drift(&t);

@@ -252,6 +252,30 @@ static void one_clock_compares_all(void **state) {
     assert_int_equal(times[1].dropped, 0);
 }
 
+/* A machine that no clock tells of is slow up to some time in the rounds: the ratio of two subjects is right whenever that is. */
+static void what_rounds_have_in_common_is_taken_out(void **state) {
+    (void)state;
+    double worst[2] = {0};
+    for (int levelled = 0; levelled < 2; levelled++) {
+        for (int slow_ms = 0; slow_ms <= 70; slow_ms++) {
+            spinner spinners[] = {{.name = 'a', .ns = 1.5e6}, {.name = 'b', .ns = 1.6e6, .is_preempted = preempted_in_every_fourth}};
+            kw_timed times[2];
+            machine.rest_ns = 1e6 * slow_ms;
+            time_spinners(spinners, 2, &(kw_timing_options){.batches = 9, .levelled = levelled}, 1, times);
+            assert_int_equal(times[1].dropped, 3);
+            worst[levelled] = fmax(worst[levelled], fabs(times[1].time_ns / times[0].time_ns * 1.5 / 1.6 - 1));
+            assert_true(times[0].time_ns >= 1.49e6 && times[0].time_ns <= 1.81e6);
+        }
+    }
+    assert_true(worst[0] > 0.05);
+    assert_true(worst[1] < 0.01); /* a round in which the machine changes between the two */
+    spinner alone = {.name = 'a', .ns = 1.5e6};
+    kw_timed timed;
+    time_spinners(&alone, 1, &(kw_timing_options){.levelled = true}, 1, &timed);
+    assert_near(timed.time_ns, 1.5e6);
+    assert_int_equal(timed.samples, 21);
+}
+
 /* --- control --- */
 
 static double boost(int round) {
@@ -480,6 +504,7 @@ int main(void) {
         cmocka_unit_test(preempted_batches_are_dropped),
         cmocka_unit_test(a_team_that_waits_for_a_thread_is_seen),
         cmocka_unit_test(one_clock_compares_all),
+        cmocka_unit_test(what_rounds_have_in_common_is_taken_out),
         cmocka_unit_test(rounds_of_drift_do_not_count),
         cmocka_unit_test(a_preempted_control_discards_no_round),
         cmocka_unit_test(a_slowed_machine_is_waited_for),
