@@ -42,8 +42,7 @@ static const double hopeless = 1.6, hopeless_in_turns = 2; /* a screening gives 
 static const double near = 1.15, near_long = 1.05;         /* of the best screening's time: enters the final */
 static const double slowed = 1.1;                          /* a final in which all take so many times what they took before was disturbed */
 static const int64_t busy_pause_ns = 20000000, busy_budget_ns = 2000000000; /* the first pause; all of them and their finals */
-static const double unclear = 0.03;                                         /* behind the best by up to so much: perhaps a tie */
-static const double memory_intensity = 8; /* FLOP a byte: a core does about 100 GFLOP/s and reads 10 to 25 GB/s */
+static const double alike = 0.02, unclear = 0.03;                           /* behind the best by up to so much: perhaps a tie */
 
 typedef struct tuned_candidate {
     kw_loaded_kernel *loaded;
@@ -240,7 +239,7 @@ static bool is_restless(const autotuner *t, const kw_record *record) {
 /* Of two measurements of a kernel the lesser; where they are as good as equal, the one that spreads less. */
 static bool is_better_time(const autotuner *t, const kw_record *now, const kw_record *known) {
     bool calm = !is_restless(t, now), was_calm = !is_restless(t, known);
-    double allowance = calm == was_calm ? 1 : calm ? 1 + kw_noise_decide.most : 1 - kw_noise_decide.most;
+    double allowance = calm == was_calm ? 1 : calm ? 1 + alike : 1 - alike;
     return now->time_ns < allowance * known->time_ns;
 }
 
@@ -372,7 +371,7 @@ static bool is_unclear(const autotuner *t, size_t count) {
     double best = t->tuned[0].record.time_ns;
     for (size_t i = 1; i < count; i++) {
         double gap = t->tuned[i].record.time_ns / best - 1;
-        if (gap > kw_noise_decide.least / 2 && gap <= unclear) {
+        if (gap > kw_noise_decide.least && gap <= unclear) {
             return true;
         }
     }
@@ -511,9 +510,7 @@ static void decide_winner(autotuner *t, kw_choice *choice, kw_wisdom_value *valu
     for (size_t i = 0; i < finalists; i++) {
         records[i] = &t->tuned[i].record;
     }
-    const kw_problem *problem = &t->request->problem;
-    bool memory = (double)kw_problem_flops(problem) < memory_intensity * (double)kw_problem_bytes(problem);
-    size_t winner = kw_noise_select(records, finalists, memory ? &kw_noise_memory : &kw_noise_decide, &noise);
+    size_t winner = kw_noise_select(records, finalists, &kw_noise_decide, &noise);
     const kw_record *won = records[winner];
     value->time_ns = won->time_ns, value->spread_ns = won->spread_ns;
     memcpy(value->config, won->config, sizeof value->config);

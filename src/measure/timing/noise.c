@@ -5,8 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-const kw_noise_band kw_noise_decide = {0.01, 0.02};
-const kw_noise_band kw_noise_memory = {0.02, 0.04};
+const kw_noise_band kw_noise_decide = {0.003, 0.01};
 const kw_noise_band kw_noise_credit = {0, 0.02};
 const kw_noise_band kw_noise_differ = {0.01, INFINITY};
 
