@@ -12,15 +12,18 @@ typedef struct kw_direct_params {
     kw_i64 pixel, row, slice; /* bytes from one pixel, row, slice of the padded copy to the next */
     kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs. 0: no copy;
                                  pixel, row and slice are the tensor's own */
-    int flow;                 /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx) */
-    short join;               /* groups that are worked on as one (math=amx) */
-    short slice_runs;         /* runs that it sums before the next ones; 0: all */
-    int steps;                /* of a run, with those that math=amx adds as zeros */
-    short together;           /* groups that have one copy, worked on one after the other */
-    short meet;               /* of these, blocks of result channels that a band of tiles meets before the next one (math=amx) */
+    int flow;         /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx), or KW_DIRECT_STANDS */
+    short join;       /* groups that are worked on as one (math=amx) */
+    short slice_runs; /* runs that it sums before the next ones; 0: all */
+    int steps;        /* of a run, with those that math=amx adds as zeros */
+    short together;   /* groups that have one copy, worked on one after the other */
+    short meet;       /* of these, blocks of result channels that a band of tiles meets before the next one (math=amx) */
 } kw_direct_params;
 
 KW_PARAMS_FIT(kw_direct_params);
+
+/* Tiles stand, direct_stand.h. */
+#define KW_DIRECT_STANDS (-1)
 
 /* Source channels that a group of conv.any_groups has at most. */
 #define KW_OWN_CHANNELS 96

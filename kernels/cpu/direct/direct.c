@@ -29,6 +29,7 @@
 #define KW_IN_PLACE (!KW_TILE_OWN && KW_MATH != 3)
 #define KW_TILE_FAR (!KW_TILE_OWN)
 #define KW_TILE_JOINS (!KW_TILE_OWN && !KW_MERGE && KW_MATH != 3)
+#define KW_TILE_STANDS (KW_TILE_JOINS && KW_TILE_SKIP && KW_TILE_ROWS == 1)
 #include "cpu/lib/tile.h"
 #if KW_TILE_SKIP && !KW_HEADED
 #define KW_READS_PADDING (KW_TILE_GROUP > 1) /* 0: tiles leave out all that is none of the image */
@@ -411,6 +412,8 @@ KW_INLINE void join_runs(kw_tile_job *job, kw_i64 runs, kw_i64 steps) {
 }
 #endif
 
+#include "cpu/direct/direct_stand.h"
+
 static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char *memory) {
     const side *z = &b->axis[0], *y = &b->axis[1], *x = &b->axis[2];
     const kw_direct_params *p = &a->params;
@@ -454,6 +457,14 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
     char *dst = DST(a) + DST_FIRST(a, first, pitch, b->n, z, y, x) + first_result(a, b->share) * KW_OUT_BYTES;
     if (zeros == SWEEP_ALONE || (zeros == SWEEP_FIRST && KW_MATH == 3)) sweep_rows(a, x, &job, dst, y->at, y->count);
     if (zeros == SWEEP_ALONE) return;
+#if KW_TILE_STANDS
+    if (p->flow == KW_DIRECT_STANDS) {
+        job.src = src, job.out = dst;
+        job.at = kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]);
+        stand(a, b, &job, runs, of_height, row_runs);
+        return;
+    }
+#endif
 #if KW_MATH == 3
     job.src = in_planes(a) ? memory + p->copy_at : src + y->at * job.src_row + x->at * job.src_pixel;
     job.out = dst + y->at * job.out_row + x->at * job.out_pixel;

@@ -31,6 +31,7 @@
  *   KW_TILE_APART  of a text that defines it 1: the vectors of a step lie job->w_step bytes behind those of the step before
  *   KW_TILE_ZIPS   of such a text: where job->apart is not 0 the vectors are pairs yet to be made, out of elements and those so many bytes behind
  *   KW_TILE_JOINS  of a text that defines it 1: so many runs of the table are one (job->run_step), of as many times the steps
+ *   KW_TILE_STANDS  of a text that defines it 1: a tile may have the rows of one column (job->stands)
  *   KW_TILE_RESUMES  of a text that defines it 1: sums begin with what is in spill (job->more), and are left there (job->rest)
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"

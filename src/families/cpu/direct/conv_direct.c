@@ -168,6 +168,7 @@ static void count_work(const counted *n, const kw_direct *direct, const kw_probl
     launch->loads = runs_of_all * tap_pixels / pixels * (blocks * kw_tile_step_loads(work, tile) - lacking);
     if (tile->skip) {
         double visits = (double)(tile->rows == 1 ? c->height.products : c->height.visits) * (double)c->width.visits;
+        visits = c->stands ? (double)c->width.products * (double)c->tall.visits : visits;
         launch->loads = runs_of_all * (double)c->depth.products * (blocks * (pairs + visits * (double)tile->vecs) - visits * lacking);
     }
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 2.0 * n->copies * (double)c->copied;
@@ -201,7 +202,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     bool sliced = part.chunks < KW_AMX_CHUNKS(steps);
     int64_t most_rows = launch->reorder.band_rows;
     kw_direct_cut c = kw_direct_cut_of(direct, &work, problem, target,
-                                       &(kw_direct_facts){src, elements, together * steps, shares, blocks, most_rows, sliced});
+                                       &(kw_direct_facts){src, elements, together * steps, shares, blocks, together, most_rows, sliced});
     int64_t cells = kw_direct_cells(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
     int64_t block_bytes = runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
@@ -227,7 +228,9 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         .row = c.row,
         .slice = c.slice,
         .copy_at = c.in_place ? 0 : copy_at,
-        .flow = c.flow ? (int)kw_direct_row_pixels(&c) : 0,
+        .flow = c.flow     ? (int)kw_direct_row_pixels(&c)
+                : c.stands ? KW_DIRECT_STANDS
+                           : 0,
         .join = (short)join,
         .slice_runs = (short)(part.runs < runs ? part.runs : 0),
         .steps = (int)steps,

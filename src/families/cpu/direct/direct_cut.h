@@ -13,24 +13,27 @@ typedef struct kw_direct_span {
     int64_t products;      /* in-bounds (pixel, tap) pairs */
     int64_t tiled;         /* pairs that are summed: padding included, rounded up to whole tiles, unless that is left out (edge=skip) */
     int64_t visits;        /* (tile, tap) pairs, for which weights are loaded */
+    int64_t parts;         /* of these, such that a part of the tile's pixels reads padding */
     int64_t source;        /* source extent */
 } kw_direct_span;
 
 /* How a problem is cut. */
 typedef struct kw_direct_cut {
     kw_direct_span depth, height, width;
-    int64_t rows, cols; /* of a block, whole tiles where these end with rows */
-    int64_t pixel;      /* bytes of a copied pixel, or from one to the next */
-    int64_t spare;      /* bytes behind a copied row */
-    bool flow;          /* tiles go on in the next row */
-    bool in_place;      /* nothing is copied */
-    int64_t row, slice; /* bytes from one row, slice to the next, of the copy or of the tensor where nothing is copied */
-    int64_t copied;     /* bytes of the copy */
+    int64_t rows, cols;  /* of a block, whole tiles where these end with rows */
+    int64_t pixel;       /* bytes of a copied pixel, or from one to the next */
+    int64_t spare;       /* bytes behind a copied row */
+    bool flow;           /* tiles go on in the next row */
+    bool stands;         /* tiles have the rows of one column */
+    kw_direct_span tall; /* of the height, by these */
+    bool in_place;       /* nothing is copied */
+    int64_t row, slice;  /* bytes from one row, slice to the next, of the copy or of the tensor where nothing is copied */
+    int64_t copied;      /* bytes of the copy */
 } kw_direct_cut;
 
 /* What the cut of a problem depends on, besides its axes. */
 typedef struct kw_direct_facts {
-    int64_t src, elements, steps, shares, blocks;
+    int64_t src, elements, steps, shares, blocks, together;
     int64_t most_rows; /* of a block; 0: any */
     bool sliced;       /* runs are cut */
 } kw_direct_facts;
