@@ -49,6 +49,7 @@ typedef struct kw_emu_calls {
     /* Barriers in shared memory, bulk copies, matrix instructions of four waves: Hopper's. */
     void (*mbar_init)(kw_emu_thread *self, char *bar, int count);
     void (*mbar_end)(kw_emu_thread *self, char *bar);
+    void (*mbar_fence)(kw_emu_thread *self);
     void (*mbar_arrive)(kw_emu_thread *self, char *bar, int bytes);
     void (*mbar_wait)(kw_emu_thread *self, char *bar, int parity);
     void (*tensor_load)(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]); /* at[0]: how many follow */
@@ -57,6 +58,7 @@ typedef struct kw_emu_calls {
     void (*wgmma)(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b, int add);
     void (*wgmma_step)(kw_emu_thread *self, int commits); /* 0: the fence, 1: ends a group */
     void (*wgmma_wait)(kw_emu_thread *self, int groups);
+    void (*registers)(kw_emu_thread *self, int count, int takes, int blocks); /* blocks: a multiprocessor holds as many at least */
     void (*tensor_pixels)(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6], const int offset[3]);
     void (*tensor_store)(kw_emu_thread *self, const kw_emu_map *map, const char *from, const int at[6]);
     void (*store_commit)(kw_emu_thread *self);
@@ -78,8 +80,9 @@ struct kw_emu_thread {
     kw_emu_calls calls;
     void *machine;
     kw_i64 block, blocks;
-    int thread, waited; /* waited: kw_launch_wait() was called */
-    int rank, unused;   /* rank: of the block in its cluster; the whole is a multiple of 16 bytes */
-};
+    int thread, waited;        /* waited: kw_launch_wait() was called */
+    int rank, wave_asked;      /* rank: of the block in its cluster; wave_asked: calls of kw_wave() so far, */
+    const char *wave_asked_at; /* and where the last one stands */
+} __attribute__((aligned(16)));
 
 #endif

@@ -19,6 +19,12 @@ typedef struct kw_gpu_args {
     const struct kw_joined *joined; /* prelude/joined.h */
 } kw_gpu_args;
 
+#ifdef __OPTIMIZE__
+__attribute__((visibility("default"))) const int kw_emu_optimised = 1;
+#else
+__attribute__((visibility("default"))) const int kw_emu_optimised = 0;
+#endif
+
 #define KW_DEVICE static inline __attribute__((unused))
 #define KW_EMU_OWN static inline __attribute__((always_inline, unused, no_sanitize("thread")))
 /* Called most often, so optimised by itself; clang knows no such wish. */
@@ -35,7 +41,15 @@ KW_EMU_OWN kw_emu_thread *kw_emu_self(void) {
 
 KW_EMU_OWN int kw_thread(void) { return kw_emu_self()->thread; }
 KW_EMU_OWN int kw_lane(void) { return kw_emu_self()->thread % KW_WAVE; }
-KW_EMU_OWN int kw_wave(void) { return kw_emu_self()->thread / KW_WAVE; }
+/* NVIDIA asks the wave's first lane (shfl.sync), so that all must ask: they are counted, and place is where the last did. */
+KW_EMU_OWN int kw_emu_wave(const char *place) {
+    kw_emu_self()->wave_asked++;
+    kw_emu_self()->wave_asked_at = place;
+    return kw_emu_self()->thread / KW_WAVE;
+}
+#define KW_EMU_PLACE_(line) __FILE__ ":" #line
+#define KW_EMU_PLACE(line) KW_EMU_PLACE_(line)
+#define kw_wave() kw_emu_wave(KW_EMU_PLACE(__LINE__))
 KW_EMU_OWN kw_i64 kw_block(void) { return kw_emu_self()->block; }
 KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_barrier() kw_emu_self()->calls.barrier(kw_emu_self())
@@ -51,7 +65,7 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #if KW_HAS_TMA
 #define kw_mbar_init(bar, count) kw_emu_self()->calls.mbar_init(kw_emu_self(), bar, count)
 #define kw_mbar_end(bar) kw_emu_self()->calls.mbar_end(kw_emu_self(), bar)
-#define kw_mbar_fence() (void)0
+#define kw_mbar_fence() kw_emu_self()->calls.mbar_fence(kw_emu_self())
 #define kw_mbar_arrive(bar) kw_emu_self()->calls.mbar_arrive(kw_emu_self(), bar, 0)
 #define kw_mbar_expect(bar, bytes) kw_emu_self()->calls.mbar_arrive(kw_emu_self(), bar, bytes)
 #define kw_mbar_wait(bar, parity) kw_emu_self()->calls.mbar_wait(kw_emu_self(), bar, parity)
@@ -94,8 +108,11 @@ KW_EMU_OWN kw_i64 kw_blocks(void) { return kw_emu_self()->blocks; }
 #define kw_wgmma_fence() kw_emu_self()->calls.wgmma_step(kw_emu_self(), 0)
 #define kw_wgmma_commit() kw_emu_self()->calls.wgmma_step(kw_emu_self(), 1)
 #define kw_wgmma_wait(groups) kw_emu_self()->calls.wgmma_wait(kw_emu_self(), groups)
-#define kw_registers_give(count) (void)0
-#define kw_registers_take(count) (void)0
+#ifndef KW_LEAST_BLOCKS
+#define KW_LEAST_BLOCKS 0
+#endif
+#define kw_registers_give(count) kw_emu_self()->calls.registers(kw_emu_self(), count, 0, KW_LEAST_BLOCKS)
+#define kw_registers_take(count) kw_emu_self()->calls.registers(kw_emu_self(), count, 1, KW_LEAST_BLOCKS)
 #endif
 #define kw_sched(kind, count) (void)0
 #define kw_sched_fence() (void)0

@@ -14,6 +14,7 @@ enum { KW_EMU_CLUSTER_MAX = 8, KW_EMU_CLUSTER_WAVES = KW_EMU_WAVES_MAX - 1 - KW_
 enum { KW_EMU_AGENTS = KW_EMU_WAVES_MAX + 1 + KW_EMU_CLUSTER_MAX };
 enum { KW_EMU_MBARS_MAX = 64, KW_EMU_GROUP = 128, KW_EMU_GROUPS_MAX = KW_EMU_THREADS_MAX / KW_EMU_GROUP };
 enum { KW_EMU_COLLECTIVES_KEPT = 64, KW_EMU_BACKTRACE_MAX = 112 };
+enum { KW_EMU_STEPS_KEPT = 32 };
 
 extern const kw_backend kw_emu_backend;
 
@@ -67,6 +68,7 @@ typedef enum kw_emu_state {
     KW_EMU_AT_MBAR,
     KW_EMU_AT_WAVES,
     KW_EMU_AT_CLUSTER,
+    KW_EMU_AT_REGISTERS,
     KW_EMU_ENDED
 } kw_emu_state;
 /* What the lanes of a wave, or of four waves, do together. */
@@ -81,7 +83,9 @@ typedef enum kw_emu_collective {
     KW_EMU_GROUP_MATRIX,
     KW_EMU_GROUP_FENCE,
     KW_EMU_GROUP_COMMIT,
-    KW_EMU_GROUP_WAIT
+    KW_EMU_GROUP_WAIT,
+    KW_EMU_GROUP_GIVE,
+    KW_EMU_GROUP_TAKE
 } kw_emu_collective;
 
 /* A copy that was asked for and is not carried out yet. */
@@ -92,9 +96,25 @@ typedef struct kw_emu_copy {
     int32_t bytes, group;
 } kw_emu_copy;
 
+/* What a lane did since its wave last met, of one kind: how often, and a digest of where. */
+typedef enum kw_emu_path_kind { KW_EMU_PATH_BARRIERS, KW_EMU_PATH_STEPS, KW_EMU_PATHS } kw_emu_path_kind;
+/* One thing of it. */
+typedef struct kw_emu_step {
+    uint64_t digest; /* of the path up to there */
+    const void *place, *caller;
+    int what; /* emu_aligned.h */
+} kw_emu_step;
+typedef struct kw_emu_path {
+    uint32_t count, parted; /* parted: the number, from 1 on, of the first where others of the wave did something else; 0: none is known */
+    uint64_t digest;
+    kw_emu_step own; /* which it did then */
+} kw_emu_path;
+
 typedef struct kw_emu_fiber {
     void *sp;
-    const void *place; /* where it waits */
+    const void *place;   /* where it waits */
+    void *const *caller; /* the frame of the text's function that waits there */
+    kw_emu_path path[KW_EMU_PATHS];
     kw_emu_state state;
     kw_emu_collective joint;
     int matrices; /* of a kw_matrix_read */
@@ -118,7 +138,9 @@ typedef struct kw_emu_collective_call {
 } kw_emu_collective_call;
 
 typedef struct kw_emu_wave {
-    uint64_t all, ready, waiting; /* bits of lanes */
+    uint64_t all, ready, waiting;                      /* bits of lanes */
+    uint32_t steps[KW_EMU_PATHS];                      /* since it last met */
+    kw_emu_step step[KW_EMU_PATHS][KW_EMU_STEPS_KEPT]; /* by the first lane that came so far */
     kw_emu_lane lane[64];
     kw_emu_collective_call asked[KW_EMU_COLLECTIVES_KEPT];
 } kw_emu_wave;
@@ -127,7 +149,7 @@ typedef struct kw_emu_wave {
 
 /* What arrives hands its knowledge on: next collects it, done is what those know who wait for the last phase that is over. */
 typedef struct kw_emu_mbar {
-    bool used;
+    bool used, fenced;          /* fenced: bulk copies may know of it */
     int32_t at, count, missing; /* byte of shared memory; arrivals of a phase, those that are still to come */
     int64_t bytes;              /* that bulk copies have still to bring */
     uint32_t phase, made;       /* made: stamp of who initialised it */
@@ -167,14 +189,18 @@ typedef struct kw_emu_product {
     float *acc[KW_EMU_GROUP];
     uint32_t commit; /* number of its group */
     bool begins;     /* the sums begin with it */
+    bool leads;      /* nothing else is under way to its sums, */
+    uint64_t digest; /* and this is what they were */
+    const void *place;
 } kw_emu_product;
 
 typedef struct kw_emu_group {
     int32_t waiting, count;
     size_t room;
     uint32_t commits;
-    bool fenced;
-    float *acc[KW_EMU_GROUP]; /* what the lanes bring to the next meeting */
+    bool fenced, open;         /* open: products are asked for, or about to be, and not waited for */
+    int32_t registers, wanted; /* of a thread; wanted: waits for so many, 0: does not */
+    float *acc[KW_EMU_GROUP];  /* what the lanes bring to the next meeting */
     unsigned long long a[KW_EMU_GROUP], b[KW_EMU_GROUP];
     kw_emu_product *queue; /* under way, oldest first */
 } kw_emu_group;
@@ -229,6 +255,7 @@ typedef struct kw_emu_object {
     size_t size;
     unsigned char *lines; /* its line table; NULL: none */
     size_t lines_size;
+    bool optimised; /* the same call may stand in it several times, and accesses elsewhere than in the text */
 } kw_emu_object;
 
 kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_error *err);

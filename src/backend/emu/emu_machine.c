@@ -5,6 +5,7 @@
  * fault that says who waits where. */
 #include "backend/emu/emu.h"
 
+#include "backend/emu/check/emu_aligned.h"
 #include "backend/emu/check/emu_check.h"
 #include "backend/emu/hopper/emu_hopper.h"
 #include "backend/emu/check/emu_report.h"
@@ -37,7 +38,7 @@ static kw_emu_thread *running_thread(void) {
 static void block_barrier(kw_emu_thread *self) {
     kw_emu_machine *m = self->machine;
     kw_emu_fiber *fiber = &m->fiber[self->thread];
-    fiber->place = __builtin_return_address(0);
+    kw_emu_come(self, __builtin_frame_address(0));
     fiber->state = KW_EMU_AT_BARRIER;
     if (++m->waiting < m->run->threads) {
         kw_emu_set_ready(m, self->thread, false);
@@ -84,14 +85,13 @@ static void run_collective(kw_emu_machine *m, kw_emu_wave *wave, const kw_emu_fi
     }
 }
 
-/* Returns when all lanes of the wave came here and the operation is done. */
-static void meet_wave(kw_emu_thread *self, kw_emu_collective joint, const void *place) {
+/* Returns when all lanes of the wave came here, which kw_emu_come() says of each, and the operation is done. */
+static void meet_wave(kw_emu_thread *self, kw_emu_collective joint) {
     kw_emu_machine *m = self->machine;
     int first = self->thread / m->run->wave * m->run->wave;
     kw_emu_wave *wave = &m->wave[self->thread / m->run->wave];
     kw_emu_fiber *fiber = &m->fiber[self->thread];
     uint64_t bit = (uint64_t)1 << (self->thread - first);
-    fiber->place = place;
     fiber->joint = joint;
     fiber->state = KW_EMU_IN_WAVE;
     wave->waiting |= bit;
@@ -113,7 +113,8 @@ static void meet_wave(kw_emu_thread *self, kw_emu_collective joint, const void *
 }
 
 static void wave_barrier(kw_emu_thread *self) {
-    meet_wave(self, KW_EMU_WAVE_BARRIER, __builtin_return_address(0));
+    kw_emu_come(self, __builtin_frame_address(0));
+    meet_wave(self, KW_EMU_WAVE_BARRIER);
 }
 
 /* NVIDIA has no matrix instruction for fp32 that is fp32: each lane has all k of its two rows and two columns. */
@@ -133,7 +134,8 @@ static void wave_matrix(kw_emu_thread *self, const kw_emu_inst *inst, void *acc,
     }
     m->fiber[self->thread].inst = inst;
     m->wave[self->thread / m->run->wave].lane[self->thread % m->run->wave] = (kw_emu_lane){acc, a, b};
-    meet_wave(self, KW_EMU_MATRIX, __builtin_return_address(0));
+    kw_emu_come(self, __builtin_frame_address(0));
+    meet_wave(self, KW_EMU_MATRIX);
 }
 
 /* A lane reads the row that it has the address of, for all. */
@@ -142,7 +144,9 @@ static void wave_matrix_read(kw_emu_thread *self, unsigned *to, const char *at, 
     kw_emu_machine *m = self->machine;
     int lane = self->thread % m->run->wave;
     if (lane < ROWS * count) {
-        m->calls.read(self, at, ROW_BYTES, 1, __builtin_frame_address(0));
+        if (m->run->checks) {
+            kw_emu_read(self, at, ROW_BYTES, 1, __builtin_frame_address(0));
+        }
         if (at < m->lds || at >= m->lds + m->lds_used) {
             char line[80];
             kw_emu_line(m->run->object, __builtin_return_address(0), line);
@@ -152,13 +156,16 @@ static void wave_matrix_read(kw_emu_thread *self, unsigned *to, const char *at, 
     }
     m->fiber[self->thread].matrices = count;
     m->wave[self->thread / m->run->wave].lane[lane] = (kw_emu_lane){to, at, NULL};
-    meet_wave(self, turned ? KW_EMU_MATRIX_READ_TURNED : KW_EMU_MATRIX_READ, __builtin_return_address(0));
+    kw_emu_come(self, __builtin_frame_address(0));
+    meet_wave(self, turned ? KW_EMU_MATRIX_READ_TURNED : KW_EMU_MATRIX_READ);
 }
 
 static void matrix_write(kw_emu_thread *self, char *to, const unsigned *from, int turned) {
     enum { ROW_BYTES = 16 };
     kw_emu_machine *m = self->machine;
-    m->calls.write(self, to, ROW_BYTES, 1, __builtin_frame_address(0));
+    if (m->run->checks) {
+        kw_emu_write(self, to, ROW_BYTES, 1, __builtin_frame_address(0));
+    }
     if (to < m->lds || to >= m->lds + m->lds_used) {
         char line[80];
         kw_emu_line(m->run->object, __builtin_return_address(0), line);
@@ -166,7 +173,8 @@ static void matrix_write(kw_emu_thread *self, char *to, const unsigned *from, in
                      self->thread % m->run->wave, line);
     }
     m->wave[self->thread / m->run->wave].lane[self->thread % m->run->wave] = (kw_emu_lane){to, from, NULL};
-    meet_wave(self, turned ? KW_EMU_MATRIX_WRITE_TURNED : KW_EMU_MATRIX_WRITE, __builtin_return_address(0));
+    kw_emu_come(self, __builtin_frame_address(0));
+    meet_wave(self, turned ? KW_EMU_MATRIX_WRITE_TURNED : KW_EMU_MATRIX_WRITE);
 }
 
 /* --- copies that are under way --- */
@@ -290,6 +298,9 @@ static void check_all_ended(kw_emu_machine *m) {
     if (m->ended < m->run->threads) {
         kw_emu_report_deadlock(m);
     }
+    for (int w = 0; w < m->waves; w++) {
+        kw_emu_compare_paths(m, w);
+    }
     kw_emu_group_left(m);
     kw_emu_store_left(m);
 }
@@ -343,6 +354,7 @@ void kw_emu_machine_begin(kw_emu_machine *m, int64_t block) {
         fiber->state = KW_EMU_RUNS;
         fiber->copy_count = fiber->group = 0;
         fiber->asked = 0;
+        memset(fiber->path, 0, sizeof fiber->path);
     }
     for (int w = 0; w < m->waves; w++) {
         int lanes = run->threads - w * run->wave;
@@ -350,6 +362,7 @@ void kw_emu_machine_begin(kw_emu_machine *m, int64_t block) {
             lanes >= 64 || lanes >= run->wave ? ~(uint64_t)0 >> (64 - run->wave) : ((uint64_t)1 << lanes) - 1;
         m->wave[w].waiting = 0;
         memset(m->wave[w].asked, 0, sizeof m->wave[w].asked);
+        memset(m->wave[w].steps, 0, sizeof m->wave[w].steps);
     }
     kw_emu_bulk_begin(m);
     kw_emu_group_begin(m);
@@ -403,6 +416,7 @@ static kw_status open_machine(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .matrix_read = wave_matrix_read,
                               .mbar_init = kw_emu_mbar_init,
                               .mbar_end = kw_emu_mbar_end,
+                              .mbar_fence = kw_emu_mbar_fence,
                               .mbar_arrive = kw_emu_mbar_arrive,
                               .mbar_wait = kw_emu_mbar_wait,
                               .tensor_load = kw_emu_tensor_load,
@@ -411,6 +425,7 @@ static kw_status open_machine(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .wgmma = kw_emu_wgmma,
                               .wgmma_step = kw_emu_wgmma_step,
                               .wgmma_wait = kw_emu_wgmma_wait,
+                              .registers = kw_emu_registers,
                               .tensor_pixels = kw_emu_tensor_pixels,
                               .tensor_store = kw_emu_tensor_store,
                               .store_commit = kw_emu_store_commit,
@@ -421,8 +436,8 @@ static kw_status open_machine(kw_emu_machine **machine, kw_emu_run *run, kw_erro
                               .peer_write = kw_emu_peer_write,
                               .mbar_arrive_at = kw_emu_mbar_arrive_at,
                               .tensor_share = kw_emu_tensor_share,
-                              .read = run->checks ? kw_emu_read : no_access,
-                              .write = run->checks ? kw_emu_write : no_access};
+                              .read = run->checks ? kw_emu_text_reads : no_access,
+                              .write = run->checks ? kw_emu_text_writes : no_access};
     m->room = kw_emu_room_take(run->rooms, run->threads);
     m->cells = map_zeros(block_shadow_bytes(run));
     m->lds = aligned_alloc(1024, KW_EMU_LDS_MAX);

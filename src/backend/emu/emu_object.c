@@ -44,6 +44,8 @@ kw_status kw_emu_object_open(kw_emu_object *object, const kw_blob *blob, kw_erro
         object->threads[i] = *threads;
         object->base = info.dli_fbase;
     }
+    const int *optimised = status ? NULL : dlsym(object->handle, "kw_emu_optimised");
+    object->optimised = optimised && *optimised;
     kw_loader_unlock();
     object->size = status ? 0 : mapped_size(blob);
     status = status ? status : kw_emu_lines_keep(object, blob, err);

@@ -344,6 +344,28 @@ void kw_emu_engine_begins(kw_emu_thread *self, int64_t offset, int64_t bytes, bo
     }
 }
 
+void kw_emu_engine_reads(kw_emu_thread *self, int64_t offset, int64_t bytes, void *const *frame) {
+    const kw_emu_machine *m = self->machine;
+    int shift = m->run->cell_shift;
+    access a = {.self = self, .at = m->lds + offset, .size = bytes, .frame = frame};
+    for (int64_t i = offset >> shift; i <= (offset + bytes - 1) >> shift; i++) {
+        const kw_emu_shadow_cell *cell = &m->cells[i];
+        if (!is_before(m, cell->writer, self->thread)) {
+            fail_race(self->machine, &a, "shared memory", i << shift, (earlier){m->block, cell->writer, cell->writer_place, true});
+        }
+    }
+}
+
+bool kw_emu_knows_as_much(const kw_emu_machine *m, int thread, int other) {
+    const uint32_t *one = m->known[thread >> m->run->wave_shift], *two = m->known[other >> m->run->wave_shift];
+    int first = thread / KW_EMU_GROUP * KW_EMU_GROUP >> m->run->wave_shift, last = first + (KW_EMU_GROUP >> m->run->wave_shift);
+    bool knows = true;
+    for (int agent = 0; agent < KW_EMU_AGENTS; agent++) {
+        knows = knows && (one[agent] >= two[agent] || (agent >= first && agent < last));
+    }
+    return knows;
+}
+
 void kw_emu_engine_wrote(kw_emu_machine *m, int64_t offset, int64_t bytes) {
     int shift = m->run->cell_shift;
     for (int64_t i = offset >> shift; i <= (offset + bytes - 1) >> shift; i++) {

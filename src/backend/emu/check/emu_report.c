@@ -2,81 +2,87 @@
  * gpu/igemm/igemm.c:210". */
 #include "backend/emu/check/emu_report.h"
 
+#include "backend/emu/check/emu_aligned.h"
+
 #include <stdio.h>
 #include <string.h>
 
-static const char *fiber_activity(const kw_emu_fiber *fiber) {
-    switch (fiber->state) {
-    case KW_EMU_AT_BARRIER:
-        return "wait at kw_barrier";
-    case KW_EMU_IN_WAVE:
-        return fiber->joint == KW_EMU_MATRIX         ? "wait for their wave at kw_mma"
-               : fiber->joint == KW_EMU_WAVE_BARRIER ? "wait for their wave at kw_wave_barrier"
-               : fiber->joint == KW_EMU_MATRIX_WRITE || fiber->joint == KW_EMU_MATRIX_WRITE_TURNED
-                   ? "wait for their wave at kw_matrix_write"
-                   : "wait for their wave at kw_matrix_read";
-    case KW_EMU_IN_GROUP:
-        return fiber->joint == KW_EMU_GROUP_MATRIX   ? "wait for their four waves at kw_wgmma"
-               : fiber->joint == KW_EMU_GROUP_FENCE  ? "wait for their four waves at kw_wgmma_fence"
-               : fiber->joint == KW_EMU_GROUP_COMMIT ? "wait for their four waves at kw_wgmma_commit"
-                                                     : "wait for their four waves at kw_wgmma_wait";
-    case KW_EMU_AT_MBAR:
-        return "wait at kw_mbar_wait";
-    case KW_EMU_AT_WAVES:
-        return "wait at kw_waves_barrier";
-    case KW_EMU_AT_CLUSTER:
-        return "wait at kw_cluster_barrier";
-    case KW_EMU_ENDED:
-        return "have ended";
-    default:
-        return "run";
-    }
-}
-
-static void describe_fiber(const kw_emu_machine *m, const kw_emu_fiber *fiber, char text[128]) {
-    char place[80];
-    if (fiber->state == KW_EMU_ENDED) {
-        snprintf(text, 128, "%s", fiber_activity(fiber));
+static void describe_fiber(const kw_emu_machine *m, const kw_emu_fiber *fiber, int up, char text[160]) {
+    char place[80], caller[80];
+    if (fiber->state == KW_EMU_ENDED || fiber->state == KW_EMU_RUNS) {
+        snprintf(text, 160, "%s", fiber->state == KW_EMU_ENDED ? "have ended" : "run");
         return;
     }
     kw_emu_line(m->run->object, fiber->place, place);
-    if (fiber->state == KW_EMU_AT_MBAR) {
+    int used = snprintf(text, 160, "wait %s%s, %.40s",
+                        fiber->state == KW_EMU_IN_WAVE    ? "for their wave at "
+                        : fiber->state == KW_EMU_IN_GROUP ? "for their four waves at "
+                                                          : "at ",
+                        kw_emu_call_name(fiber), place);
+    const void *above = up > 0 ? kw_emu_caller_place(m, fiber, up) : NULL;
+    if (above) {
+        kw_emu_line(m->run->object, above, caller);
+        snprintf(text + used, 160 - (size_t)used, " called at %.40s", caller);
+    } else if (fiber->state == KW_EMU_AT_MBAR) {
         const kw_emu_mbar *mbar = fiber->mbar;
-        snprintf(text, 128, "%s, %.40s, for %d of %d arrivals and %lld bytes at byte %d", fiber_activity(fiber), place, mbar->missing,
-                 mbar->count, (long long)mbar->bytes, mbar->at);
-        return;
-    }
-    if (fiber->state == KW_EMU_AT_WAVES) {
+        snprintf(text + used, 160 - (size_t)used, ", for %d of %d arrivals and %lld bytes at byte %d", mbar->missing, mbar->count,
+                 (long long)mbar->bytes, mbar->at);
+    } else if (fiber->state == KW_EMU_AT_WAVES) {
         const kw_emu_named *named = &m->named[fiber->named];
-        snprintf(text, 128, "%s, %.40s, number %d, where %d of %d are", fiber_activity(fiber), place, fiber->named, named->arrived,
-                 named->threads);
-        return;
+        snprintf(text + used, 160 - (size_t)used, ", number %d, where %d of %d are", fiber->named, named->arrived, named->threads);
+    } else if (fiber->state == KW_EMU_AT_REGISTERS) {
+        const kw_emu_group *group = &m->group[(fiber - m->fiber) / KW_EMU_GROUP];
+        snprintf(text + used, 160 - (size_t)used, ", for %d registers instead of %d", group->wanted, group->registers);
     }
-    snprintf(text, 128, "%s, %s", fiber_activity(fiber), place);
 }
 
-static bool same_position(const kw_emu_fiber *a, const kw_emu_fiber *b) {
-    return a->state == b->state &&
-           (a->state == KW_EMU_ENDED || (a->place == b->place && a->joint == b->joint && a->mbar == b->mbar && a->named == b->named));
+/* What a thread waited for before counts no more. */
+static bool same_position(const kw_emu_machine *m, const kw_emu_fiber *a, const kw_emu_fiber *b, int up) {
+    if (a->state != b->state || a->state == KW_EMU_ENDED || a->state == KW_EMU_RUNS) {
+        return a->state == b->state;
+    }
+    bool joint = a->state == KW_EMU_IN_WAVE || a->state == KW_EMU_IN_GROUP;
+    return a->place == b->place && (!joint || a->joint == b->joint) && (a->state != KW_EMU_AT_MBAR || a->mbar == b->mbar) &&
+           (a->state != KW_EMU_AT_WAVES || a->named == b->named) &&
+           (up <= 0 || kw_emu_caller_place(m, a, up) == kw_emu_caller_place(m, b, up));
 }
 
-/* "threads 0-31 wait at ...; 32-63 have ended" for threads first .. last-1. */
-static void list_groups(const kw_emu_machine *m, int first, int last, char *text, size_t room) {
+/* "threads 0-31 wait at ...; 32-63 have ended" for threads first .. last-1. up: names who called, so many callers up. Returns how long it is. */
+static size_t list_groups(const kw_emu_machine *m, int first, int last, int up, char *text, size_t room) {
     size_t used = 0;
     for (int from = first, to; from < last && used < room; from = to) {
-        char what[128];
-        for (to = from + 1; to < last && same_position(&m->fiber[from], &m->fiber[to]); to++) {
+        char what[160];
+        for (to = from + 1; to < last && same_position(m, &m->fiber[from], &m->fiber[to], up); to++) {
         }
-        describe_fiber(m, &m->fiber[from], what);
+        describe_fiber(m, &m->fiber[from], up, what);
         int wrote = to - from > 1 ? snprintf(text + used, room - used, "%s%d-%d %s", used ? "; " : "threads ", from, to - 1, what)
                                   : snprintf(text + used, room - used, "%s%d %s", used ? "; " : "threads ", from, what);
         used += (size_t)wrote;
     }
+    return used;
+}
+
+/* The first thread of a wave some of whose lanes wait for the others at what all must come to; -1: there is none. */
+static int first_parted(const kw_emu_machine *m) {
+    for (int t = 0; t < m->run->threads; t++) {
+        int first = t / m->run->wave * m->run->wave;
+        const kw_emu_fiber *a = &m->fiber[first], *b = &m->fiber[t];
+        bool alone = a->state == KW_EMU_AT_MBAR || a->state == KW_EMU_ENDED, other = b->state == KW_EMU_AT_MBAR || b->state == KW_EMU_ENDED;
+        if (!(alone && other) && !same_position(m, a, b, 0)) {
+            return first;
+        }
+    }
+    return -1;
 }
 
 void kw_emu_say_deadlock(kw_emu_machine *m) {
-    int used = snprintf(m->fault, sizeof m->fault, "deadlock in block %lld: ", (long long)m->block);
-    list_groups(m, 0, m->run->threads, m->fault + used, sizeof m->fault - (size_t)used);
+    int used = snprintf(m->fault, sizeof m->fault, "deadlock in block %lld: ", (long long)m->block), parted = first_parted(m);
+    size_t room = sizeof m->fault - (size_t)used;
+    if (list_groups(m, 0, m->run->threads, 0, m->fault + used, room) >= room && parted >= 0) { /* not all can be said: that may be why */
+        int last = parted + m->run->wave < m->run->threads ? parted + m->run->wave : m->run->threads;
+        used = snprintf(m->fault, sizeof m->fault, "deadlock in block %lld, where the lanes of a wave part: ", (long long)m->block);
+        list_groups(m, parted, last, 0, m->fault + used, sizeof m->fault - (size_t)used);
+    }
 }
 
 void kw_emu_report_deadlock(kw_emu_machine *m) {
@@ -98,14 +104,15 @@ static bool same_line(const kw_emu_machine *m, const void *a, const void *b) {
 
 void kw_emu_report_diverged(kw_emu_machine *m, int first, int count) {
     int last = first + count < m->run->threads ? first + count : m->run->threads;
-    for (int t = first + 1; t < last; t++) {
-        const kw_emu_fiber *a = &m->fiber[first], *b = &m->fiber[t];
-        if (a->joint != b->joint || (a->place != b->place && !same_line(m, a->place, b->place))) {
-            char text[sizeof m->fault - 64];
-            list_groups(m, first, last, text, sizeof text);
-            kw_emu_fault(m, "the lanes of %s part in block %lld: %s", count > m->run->wave ? "four waves" : "a wave", (long long)m->block,
-                         text);
-        }
+    int up;
+    if (kw_emu_find_apart(m, first, last, &up) >= 0) {
+        char text[sizeof m->fault - 48];
+        list_groups(m, first, last, up, text, sizeof text);
+        kw_emu_fault(m, "the lanes of %s part in block %lld: %s", count > m->run->wave ? "four waves" : "a wave", (long long)m->block,
+                     text);
+    }
+    for (int t = first; t < last; t += m->run->wave) {
+        kw_emu_compare_paths(m, t / m->run->wave);
     }
 }
 

@@ -7,6 +7,7 @@
  * emu_check.c. */
 #include "backend/emu/hopper/emu_hopper.h"
 
+#include "backend/emu/check/emu_aligned.h"
 #include "backend/emu/check/emu_check.h"
 #include "base/container/array.h"
 
@@ -113,8 +114,11 @@ void kw_emu_mbar_wait(kw_emu_thread *self, char *bar, int parity) {
     kw_emu_machine *m = self->machine;
     kw_emu_fiber *fiber = &m->fiber[self->thread];
     kw_emu_mbar *mbar = known_mbar(self, bar, __builtin_return_address(0));
+    if (kw_emu_under_way(self)) {
+        kw_emu_step_taken(self, KW_EMU_PATH_STEPS, KW_EMU_MBAR_STEP, __builtin_frame_address(0));
+    }
     if (!is_phase_complete(mbar, parity)) {
-        fiber->place = __builtin_return_address(0);
+        kw_emu_come(self, __builtin_frame_address(0));
         fiber->state = KW_EMU_AT_MBAR;
         fiber->mbar = mbar;
         fiber->parity = parity;
@@ -314,6 +318,9 @@ static void begin_bulk_copy(kw_emu_thread *self, kw_emu_bulk *b, const char *rul
         check_source(self, b, frame);
     }
     kw_emu_engine_begins(self, b->to, b->bytes, true, frame);
+    if (!b->mbar->fenced) {
+        report_mbar(m, place, "missing kw_mbar_fence", m->lds + b->mbar->at);
+    }
     m->bulk[m->bulk_count++] = *b;
 }
 
@@ -388,6 +395,16 @@ void kw_emu_bulk_begin(kw_emu_machine *m) {
 }
 
 /* --- small things --- */
+
+/* Who made barriers tells bulk copies of them; what it stored is handed over besides. */
+void kw_emu_mbar_fence(kw_emu_thread *self) {
+    kw_emu_machine *m = self->machine;
+    for (int i = 0; i < KW_EMU_MBARS_MAX; i++) {
+        kw_emu_mbar *mbar = &m->mbar[i];
+        mbar->fenced = mbar->fenced || (mbar->used && kw_emu_happens_before(m, mbar->made, self->thread));
+    }
+    kw_emu_proxy_fence(self);
+}
 
 void kw_emu_proxy_fence(kw_emu_thread *self) {
     kw_emu_machine *m = self->machine;

@@ -11,6 +11,7 @@
  * what those barriers told. */
 #include "backend/emu/hopper/emu_hopper.h"
 
+#include "backend/emu/check/emu_aligned.h"
 #include "backend/emu/check/emu_check.h"
 
 #include <string.h>
@@ -20,9 +21,12 @@ enum { PEER_BYTES = 16 };
 void kw_emu_cluster_barrier(kw_emu_thread *self) {
     kw_emu_machine *m = self->machine;
     kw_emu_fiber *fiber = &m->fiber[self->thread];
-    fiber->place = __builtin_return_address(0);
+    kw_emu_come(self, __builtin_frame_address(0));
     fiber->state = KW_EMU_AT_CLUSTER;
     m->at_cluster++;
+    for (int w = 0; w < m->waves && m->at_cluster == m->run->threads; w++) {
+        kw_emu_compare_paths(m, w);
+    }
     kw_emu_set_ready(m, self->thread, false);
     kw_emu_yield(m);
 }

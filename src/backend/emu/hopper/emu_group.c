@@ -6,6 +6,7 @@
  * asked for to then, what it reads may not be written. */
 #include "backend/emu/hopper/emu_hopper.h"
 
+#include "backend/emu/check/emu_aligned.h"
 #include "backend/emu/check/emu_check.h"
 #include "backend/emu/emu_element.h"
 #include "backend/emu/check/emu_report.h"
@@ -23,13 +24,12 @@ static kw_emu_group *group_of(const kw_emu_thread *self) {
     return &m->group[self->thread / KW_EMU_GROUP];
 }
 
-/* true for the last of the four waves' threads to come; for the others when the last has done what is to be done. */
-static bool meet_group(kw_emu_thread *self, kw_emu_collective joint, const void *place) {
+/* kw_emu_come() said where. true for the last of the four waves' threads to come; for the others when the last has done what is to be done. */
+static bool meet_group(kw_emu_thread *self, kw_emu_collective joint) {
     kw_emu_machine *m = self->machine;
     int first = self->thread / KW_EMU_GROUP * KW_EMU_GROUP;
     kw_emu_group *group = group_of(self);
     kw_emu_fiber *fiber = &m->fiber[self->thread];
-    fiber->place = place;
     fiber->joint = joint;
     fiber->state = KW_EMU_IN_GROUP;
     if (++group->waiting < KW_EMU_GROUP) {
@@ -85,9 +85,19 @@ static int32_t piece_of(const operand *o, int i) {
     return o->turned ? piece_at(o, i / TURNED_DEPTH * 8, i % TURNED_DEPTH) : piece_at(o, i / 2, i % 2);
 }
 
+/* Of the first thread of each of the four waves: all must know of what is read. */
 static void begin_reads(kw_emu_thread *self, const operand *o, int rows, void *const *frame) {
+    const kw_emu_machine *m = self->machine;
     for (int i = 0; i < 2 * rows; i++) {
         kw_emu_engine_begins(self, piece_of(o, i), PIECE, false, frame);
+    }
+    for (int w = 1; w < KW_EMU_GROUP >> m->run->wave_shift; w++) {
+        int thread = self->thread + (w << m->run->wave_shift);
+        kw_emu_thread other = *self;
+        other.thread = thread;
+        for (int i = 0, all = !m->run->checks || kw_emu_knows_as_much(m, thread, self->thread); i < 2 * rows && !all; i++) {
+            kw_emu_engine_reads(&other, piece_of(o, i), PIECE, frame);
+        }
     }
 }
 
@@ -177,6 +187,28 @@ static void add_cut(float *c, const float *a, const float *b, int n, int depth) 
     }
 }
 
+/* Registers that an instruction adds to belong to it until it is waited for. */
+static uint64_t sums_digest(const kw_emu_product *p) {
+    uint64_t digest = 0;
+    for (int lane = 0; lane < KW_EMU_GROUP; lane++) {
+        for (int e = 0; e < p->inst->n / 2; e += 4) {
+            uint64_t words[2];
+            memcpy(words, p->acc[lane] + e, sizeof words);
+            digest += words[0] ^ words[1] << 1;
+        }
+    }
+    return digest;
+}
+
+static void check_sums(kw_emu_machine *m, const kw_emu_product *p, int thread) {
+    if (p->leads && sums_digest(p) != p->digest) {
+        char line[80];
+        kw_emu_line(m->run->object, p->place, line);
+        kw_emu_fault(m, "missing wait in block %lld: the sums of threads %d-%d change while a kw_wgmma adds to them, %s",
+                     (long long)m->block, thread, thread + KW_EMU_GROUP - 1, line);
+    }
+}
+
 static void complete_product(kw_emu_machine *m, const kw_emu_product *p, int thread) {
     float *a = m->tile.a, *b = m->tile.b, *c = m->tile.c; /* a fiber's stack is small */
     operand first = read_matrix_descriptor(p->a, p->inst->turned_a), second = read_matrix_descriptor(p->b, p->inst->turned_b);
@@ -247,7 +279,8 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
     group->a[lane] = a;
     group->b[lane] = b;
     group->acc[lane] = acc;
-    if (!meet_group(self, KW_EMU_GROUP_MATRIX, __builtin_return_address(0))) {
+    kw_emu_come(self, __builtin_frame_address(0));
+    if (!meet_group(self, KW_EMU_GROUP_MATRIX)) {
         return;
     }
     const char *rule = product_rejection(group, inst);
@@ -260,6 +293,12 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
     kw_emu_product *p = &group->queue[group->count];
     *p = (kw_emu_product){.inst = inst, .a = a, .b = b, .commit = group->commits, .begins = !add};
     memcpy(p->acc, group->acc, sizeof p->acc);
+    p->place = __builtin_return_address(0);
+    p->leads = true;
+    for (int i = 0; i < group->count && p->leads; i++) {
+        p->leads = group->queue[i].acc[0] != p->acc[0];
+    }
+    p->digest = p->leads ? sums_digest(p) : 0;
     operand first = read_matrix_descriptor(a, inst->turned_a), second = read_matrix_descriptor(b, inst->turned_b);
     kw_emu_thread leader = *self; /* readings count as the first thread's, whoever came last */
     leader.thread = self->thread - lane;
@@ -276,9 +315,11 @@ void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsi
 
 void kw_emu_wgmma_step(kw_emu_thread *self, int commits) {
     kw_emu_group *group = group_of(self);
-    if (meet_group(self, commits ? KW_EMU_GROUP_COMMIT : KW_EMU_GROUP_FENCE, __builtin_return_address(0))) {
+    kw_emu_come(self, __builtin_frame_address(0));
+    if (meet_group(self, commits ? KW_EMU_GROUP_COMMIT : KW_EMU_GROUP_FENCE)) {
         group->commits += (uint32_t)commits;
         group->fenced = !commits;
+        group->open = group->open || !commits;
     }
 }
 
@@ -286,16 +327,78 @@ void kw_emu_wgmma_wait(kw_emu_thread *self, int groups) {
     kw_emu_machine *m = self->machine;
     kw_emu_group *group = group_of(self);
     int first = self->thread / KW_EMU_GROUP * KW_EMU_GROUP, done = 0;
-    if (!meet_group(self, KW_EMU_GROUP_WAIT, __builtin_return_address(0))) {
+    kw_emu_come(self, __builtin_frame_address(0));
+    if (!meet_group(self, KW_EMU_GROUP_WAIT)) {
         return;
     }
     for (; done < group->count && (int64_t)group->queue[done].commit < (int64_t)group->commits - groups; done++) {
+        check_sums(m, &group->queue[done], first);
         complete_product(m, &group->queue[done], first);
     }
     group->count -= done;
+    group->open = group->count > 0;
     memmove(group->queue, group->queue + done, (size_t)group->count * sizeof *group->queue);
     for (int w = 0; w < KW_EMU_GROUP >> m->run->wave_shift; w++) {
         kw_emu_order_wave(m, (first >> m->run->wave_shift) + w);
+    }
+}
+
+/* --- registers --- */
+
+enum { REGISTERS = 65536, REGISTERS_LEAST = 24, REGISTERS_MOST = 256, REGISTERS_EACH = 8 };
+
+/* Four waves go on with so many registers a thread, when what the others left is enough. */
+static void deal_registers(kw_emu_machine *m, int number, int32_t at_launch) {
+    kw_emu_group *group = &m->group[number];
+    int32_t left = 0, groups = (m->run->threads + KW_EMU_GROUP - 1) / KW_EMU_GROUP;
+    for (int g = 0; g < groups; g++) {
+        left += at_launch - (m->group[g].registers ? m->group[g].registers : at_launch);
+    }
+    if (!group->wanted || group->wanted - group->registers > left) {
+        return;
+    }
+    group->registers = group->wanted;
+    group->wanted = 0;
+    for (int t = number * KW_EMU_GROUP; t < (number + 1) * KW_EMU_GROUP; t++) {
+        m->fiber[t].state = KW_EMU_RUNS;
+        kw_emu_set_ready(m, t, true);
+    }
+}
+
+/* A block begins with as many as its bound lets each thread have, which is how ptxas compiles it. */
+void kw_emu_registers(kw_emu_thread *self, int count, int takes, int blocks) {
+    kw_emu_machine *m = self->machine;
+    kw_emu_group *group = group_of(self);
+    int number = self->thread / KW_EMU_GROUP;
+    int32_t at_launch = REGISTERS / (m->run->threads * (blocks > 1 ? blocks : 1)) / REGISTERS_EACH * REGISTERS_EACH;
+    at_launch = at_launch > REGISTERS_MOST ? REGISTERS_MOST : at_launch;
+    kw_emu_come(self, __builtin_frame_address(0));
+    if (!meet_group(self, takes ? KW_EMU_GROUP_TAKE : KW_EMU_GROUP_GIVE)) {
+        return;
+    }
+    group->registers = group->registers ? group->registers : at_launch;
+    const char *rule = count < REGISTERS_LEAST || count > REGISTERS_MOST || count % REGISTERS_EACH ? "counts are 24 to 256, multiples of 8"
+                       : takes && count < group->registers                                         ? "takes fewer than there are"
+                       : !takes && count > group->registers                                        ? "gives fewer than none"
+                                                                                                   : NULL;
+    if (rule) {
+        char line[80];
+        kw_emu_line(m->run->object, __builtin_return_address(0), line);
+        kw_emu_fault(m, "kw_registers_%s in block %lld, %s: %d of %d: %s", takes ? "take" : "give", (long long)m->block, line, count,
+                     group->registers, rule);
+        return;
+    }
+    group->wanted = count;
+    for (int t = number * KW_EMU_GROUP; t < (number + 1) * KW_EMU_GROUP; t++) {
+        m->fiber[t].state = KW_EMU_AT_REGISTERS;
+        kw_emu_set_ready(m, t, false);
+    }
+    deal_registers(m, number, at_launch);
+    for (int g = 0; g < KW_EMU_GROUPS_MAX && !group->wanted; g++) { /* what it left may be enough for others */
+        deal_registers(m, g, at_launch);
+    }
+    if (group->wanted) {
+        kw_emu_yield(m);
     }
 }
 
@@ -303,7 +406,8 @@ void kw_emu_group_begin(kw_emu_machine *m) {
     for (int g = 0; g < KW_EMU_GROUPS_MAX; g++) {
         m->group[g].waiting = m->group[g].count = 0;
         m->group[g].commits = 0;
-        m->group[g].fenced = false;
+        m->group[g].fenced = m->group[g].open = false;
+        m->group[g].registers = m->group[g].wanted = 0;
     }
 }
 

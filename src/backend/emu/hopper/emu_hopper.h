@@ -10,6 +10,7 @@
 
 void kw_emu_mbar_init(kw_emu_thread *self, char *bar, int count);
 void kw_emu_mbar_end(kw_emu_thread *self, char *bar);
+void kw_emu_mbar_fence(kw_emu_thread *self);
 void kw_emu_mbar_arrive(kw_emu_thread *self, char *bar, int bytes);
 void kw_emu_mbar_wait(kw_emu_thread *self, char *bar, int parity);
 void kw_emu_tensor_load(kw_emu_thread *self, char *to, const kw_emu_map *map, char *bar, const int at[6]);
@@ -59,6 +60,7 @@ void kw_emu_cluster_know(kw_emu_machine *machine);
 void kw_emu_wgmma(kw_emu_thread *self, const kw_emu_inst *inst, float *acc, unsigned long long a, unsigned long long b, int add);
 void kw_emu_wgmma_step(kw_emu_thread *self, int commits);
 void kw_emu_wgmma_wait(kw_emu_thread *self, int groups);
+void kw_emu_registers(kw_emu_thread *self, int count, int takes, int blocks);
 
 /* A block begins; has ended: products that nobody waited for are a fault. */
 void kw_emu_group_begin(kw_emu_machine *machine);

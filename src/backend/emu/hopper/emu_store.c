@@ -5,6 +5,7 @@
  * write what it reads. A barrier of some waves makes all that meet there know what the others did. */
 #include "backend/emu/hopper/emu_hopper.h"
 
+#include "backend/emu/check/emu_aligned.h"
 #include "backend/emu/check/emu_check.h"
 
 #include <string.h>
@@ -93,8 +94,24 @@ void kw_emu_store_wait(kw_emu_thread *self, int groups) {
 
 /* --- barriers of some waves --- */
 
+/* Hardware counts whole waves. */
+static void check_waves(kw_emu_machine *m, int number) {
+    for (int w = 0; w < m->waves; w++) {
+        uint64_t here = 0;
+        for (int lane = 0, t = w * m->run->wave; lane < m->run->wave && t < m->run->threads; lane++, t++) {
+            here |= (uint64_t)(m->fiber[t].state == KW_EMU_AT_WAVES && m->fiber[t].named == number) << lane;
+        }
+        if (here && here != m->wave[w].all) {
+            kw_emu_report_missing(m, w, here);
+        } else if (here) {
+            kw_emu_compare_paths(m, w);
+        }
+    }
+}
+
 static void end_meeting(kw_emu_machine *m, int number) {
     kw_emu_named *named = &m->named[number];
+    check_waves(m, number);
     named->arrived = 0;
     for (int t = 0; t < m->run->threads; t++) {
         kw_emu_fiber *fiber = &m->fiber[t];
@@ -125,7 +142,8 @@ void kw_emu_waves_barrier(kw_emu_thread *self, int number, int threads, int wait
     named->threads = threads;
     named->arrived++;
     kw_emu_clock_release(m, self->thread, named->next);
-    fiber->place = __builtin_return_address(0);
+    kw_emu_come(self, __builtin_frame_address(0));
+    kw_emu_step_taken(self, KW_EMU_PATH_BARRIERS, KW_EMU_NAMED_STEP(number, waits), __builtin_frame_address(0));
     fiber->named = number;
     fiber->state = waits ? KW_EMU_AT_WAVES : KW_EMU_RUNS;
     if (named->arrived == threads) {
