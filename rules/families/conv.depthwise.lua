@@ -9,8 +9,8 @@ return {
             math = dtype == "int8" and { "fma" } or arch.math[dtype],
             tile_h = { 1, 2, 3, 4, 6, 7, 8 },
             tile_w = { 1, 2, 3, 4, 5, 6, 7, 8, 10, 14 },
-            taps_h = { 1, 2, 3, 4, 5, 6, 7 },
-            taps_w = { 1, 2, 3, 4, 5, 6, 7 },
+            taps_h = { 1, 2, 3, 4, 5, 6, 7, 9 },
+            taps_w = { 1, 2, 3, 4, 5, 6, 7, 9 },
             stride = { 1, 2, 3 },
             block = { 0, 1 },
         }

@@ -19,8 +19,8 @@ typedef struct kw_grouped {
 /* The axes that all four families share, in this order behind isa and math. */
 #define KW_GROUPED_AXES                                                                                                                    \
     {"tile_h", NULL, 1, 8, "rows of a tile of pixels"}, {"tile_w", NULL, 1, 30, "columns of a tile of pixels"},                            \
-        {"taps_h", NULL, 1, 7, "filter rows that a tile's code handles at once; 1: any filter and stride"},                                \
-        {"taps_w", NULL, 1, 7, "filter columns that a tile's code handles at once; 1: any filter and stride"}, {                           \
+        {"taps_h", NULL, 1, 9, "filter rows that a tile's code handles at once; 1: any filter and stride"},                                \
+        {"taps_w", NULL, 1, 9, "filter columns that a tile's code handles at once; 1: any filter and stride"}, {                           \
         "stride", NULL, 1, 4, "stride of the axes with more than one tap at once"                                                          \
     }
 enum {
