@@ -38,7 +38,7 @@ typedef struct kw_timing_options {
     int32_t batches;      /* clean batches wanted; 0: 21 */
     int64_t batch_ns;     /* length aimed at; 0: 300000 */
     double give_up_ns;    /* stop early when the first launches show a time above this; 0: never */
-    double drop_ratio;    /* after two launches of each, those that took so many times the fastest are dropped as KW_SLOW; 0: none is */
+    double drop_ratio;    /* after two or three launches, those that took so many times the fastest are dropped as KW_SLOW; 0: none is */
     double best_ns;       /* the fastest known from elsewhere, for drop_ratio; 0: none */
     const int32_t *teams; /* of each kernel the threads of a CPU that it runs on; NULL: as config/launch/team.h estimates */
     bool levelled;        /* what all kernels of a round were slowed by is the machine's, and taken out of their times */

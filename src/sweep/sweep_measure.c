@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-static const double drop_ratio = 3; /* so many times slower than the problem's best after two launches: dropped */
+static const double drop_ratio = 3; /* so many times slower than the problem's best after its first launches: dropped */
 static const int64_t tell_ns = 500000000;
 
 typedef struct measure_queue {

@@ -38,7 +38,7 @@ enum {
 static const double long_ns = 20e6, middling_ns = 5e6;
 static const double final_ns = 100e6;                      /* about what a final may take, and one that is run again half of it */
 static const double batch_ns = 3e5;                        /* the least that a batch takes */
-static const double hopeless = 1.6, hopeless_in_turns = 2; /* a screening gives up at so many times the best, and two launches in turns */
+static const double hopeless = 1.6, hopeless_in_turns = 2; /* a screening gives up at so many times the best, first launches in turns */
 static const double near = 1.15, near_long = 1.05;         /* of the best screening's time: enters the final */
 static const double slowed = 1.1;                          /* a final in which all take so many times what they took before was disturbed */
 static const int64_t busy_pause_ns = 20000000, busy_budget_ns = 2000000000; /* the first pause; all of them and their finals */

@@ -38,6 +38,7 @@
 
 enum { WARM_BELOW_NS = 1000000, SINGLE_ABOVE_NS = 3000000, SHORT_ABOVE_NS = 20000000, SHORTEST_ABOVE_NS = 100000000 };
 enum { BATCHES = 21, BATCH_NS = 300000, TRIES = 3, MEANS_SOMETHING_NS = 20000, CONTROL_LEAST = 3 };
+enum { BEYOND_DOUBT = 3 }; /* times the ratio for which a subject is dropped */
 enum { PAUSE_NS = 5000000, PATIENCE_NS = 500000000, ALONE_ABOVE_NS = 10000, WAKING_NS = 5000 };
 static const double usual_drift_limit = 0.05;
 static const double team_limit = 1.1;   /* a clean call of a team takes no more than so many times its longest shares, and waking it */
@@ -58,9 +59,10 @@ typedef struct sample_list {
     int threads;
     bool alone; /* batches are looked at from within */
     bool gave_up;
-    double slow;            /* times the fastest, when dropped for it */
-    double spent_ns;        /* all calls so far */
-    double seen_ns, own_ns; /* the best while sizing; own: by the clock that preemption does not touch */
+    double slow;                         /* times the fastest, when dropped for it */
+    double spent_ns;                     /* all calls so far */
+    double seen_ns, seen_cpu_ns, own_ns; /* the best while sizing; own: by the clock that preemption does not touch */
+    double last_ns;                      /* of all calls of the last look */
 } sample_list;
 
 /* One call of kw_time_subjects. lists and order hold the control behind the subjects. */
@@ -145,29 +147,39 @@ static bool is_hopeless(const timer *t, const sample_list *list, int64_t calls) 
            list->own_ns > t->options->drop_ratio * fastest_subject_ns(t);
 }
 
+/* So many calls, of which the best time each is kept. */
+static kw_status look_once(timer *t, size_t which, sample_list *list, int64_t calls, kw_error *err) {
+    int64_t wall = 0, cpu = 0;
+    report_timer_turn(t, which);
+    kw_status status = run_batch(&t->subjects[which], list->alone, calls, &wall, &cpu, err);
+    if (status) {
+        return status;
+    }
+    double each = (double)kw_max(1, wall) / (double)calls, each_cpu = (double)kw_max(1, cpu) / (double)calls;
+    list->seen_ns = list->looks == 0 || each < list->seen_ns ? each : list->seen_ns;
+    list->seen_cpu_ns = list->looks == 0 || each_cpu < list->seen_cpu_ns ? each_cpu : list->seen_cpu_ns;
+    list->own_ns = list->threads > 1 && !list->alone ? list->seen_ns : list->seen_cpu_ns;
+    list->warmups += (int32_t)calls;
+    list->last_ns = (double)wall;
+    list->spent_ns += (double)wall;
+    list->looks++;
+    return KW_OK;
+}
+
 /* Warms up and finds how many calls make a batch. The first call pays for page faults and cold caches; the best of what follows is the
  * guess. A control is never given up. */
 static kw_status look_at_samples(timer *t, size_t which, sample_list *list, int64_t target, kw_error *err) {
     bool drops = t->options->drop_ratio > 0 && which < t->count;
-    int64_t wall = 0, cpu = 0;
-    double best_cpu = 0;
     for (int64_t calls = 1; list->looks < 24;) {
-        report_timer_turn(t, which);
-        kw_status status = run_batch(&t->subjects[which], list->alone, calls, &wall, &cpu, err);
+        kw_status status = look_once(t, which, list, calls, err);
         if (status) {
             return status;
         }
-        double each = (double)kw_max(1, wall) / (double)calls, each_cpu = (double)kw_max(1, cpu) / (double)calls;
-        list->seen_ns = list->looks == 0 || each < list->seen_ns ? each : list->seen_ns;
-        best_cpu = list->looks == 0 || each_cpu < best_cpu ? each_cpu : best_cpu;
-        list->own_ns = list->threads > 1 && !list->alone ? list->seen_ns : best_cpu;
-        list->warmups += (int32_t)calls;
-        list->spent_ns += (double)wall;
-        bool first = list->looks++ == 0;
+        bool first = list->looks == 1;
         if (!first && ((double)calls * list->seen_ns >= (double)target / 2 || (drops && is_hopeless(t, list, calls)))) {
             break;
         }
-        if (wall > SHORT_ABOVE_NS && (!first || !drops)) {
+        if (list->last_ns > SHORT_ABOVE_NS && (!first || !drops)) {
             break; /* a second warm-up would cost more than it tells */
         }
         calls = first ? 1 : kw_max(calls + 1, kw_min(8 * calls, (int64_t)((double)target / list->seen_ns)));
@@ -200,12 +212,23 @@ static kw_status size_batch(timer *t, size_t which, kw_error *err) {
 
 /* --- rounds ---------------------------------------------------------------------------------------------------------- */
 
-static void drop_slow(timer *t) {
-    double best = fastest_subject_ns(t);
-    for (size_t i = 0; i < t->count && t->options->drop_ratio > 0; i++) {
-        sample_list *list = &t->lists[i];
-        list->slow = !list->gave_up && list->own_ns > t->options->drop_ratio * best ? list->own_ns / best : 0;
+static bool is_slow(const timer *t, const sample_list *list, double times) {
+    return !list->gave_up && t->options->drop_ratio > 0 && list->own_ns > times * t->options->drop_ratio * fastest_subject_ns(t);
+}
+
+/* Who was looked at first may have found cold caches or a busy neighbour: what would be dropped is looked at again, after all others were. What
+ * is far beyond that is dropped at once. */
+static kw_status drop_slow(timer *t, kw_error *err) {
+    kw_status status = KW_OK;
+    for (size_t i = 0; i < t->count && !status; i++) {
+        if (is_slow(t, &t->lists[i], 1) && !is_slow(t, &t->lists[i], BEYOND_DOUBT)) {
+            status = look_once(t, i, &t->lists[i], kw_max(1, (int64_t)(MEANS_SOMETHING_NS / t->lists[i].own_ns)), err);
+        }
     }
+    for (size_t i = 0; i < t->count; i++) {
+        t->lists[i].slow = is_slow(t, &t->lists[i], 1) ? t->lists[i].own_ns / fastest_subject_ns(t) : 0;
+    }
+    return status;
 }
 
 static bool is_done(const sample_list *list) {
@@ -556,9 +579,7 @@ kw_status kw_time_subjects(const kw_subject subjects[], size_t count, const kw_t
     for (size_t i = 0; i < t.all && !status; i++) {
         status = size_batch(&t, i, err);
     }
-    if (!status) {
-        drop_slow(&t);
-    }
+    status = status ? status : drop_slow(&t, err);
     status = status ? status : allocate_timer(&t, err);
     status = status ? status : run_rounds(&t, err);
     t.by_cpu = !status && needs_own_clock(&t);
