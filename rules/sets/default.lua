@@ -136,6 +136,13 @@ local depthwise_pairs = {
     { 1, 4, 2, 1, 8 }, { 1, 5, 2, 1, 10 }, { 1, 5, 2, 1, 6 }, { 1, 6, 2, 1, 8 }, { 1, 7, 2, 1, 8 }, { 1, 3, 3, 1, 6 }, { 1, 4, 3, 1, 6 },
     { 1, 5, 3, 1, 6 }, { 1, 7, 3, 1, 6 },
 }
+-- Beside vectors of 16 lanes, whose pairs are of 32 channels.
+local depthwise_pairs_narrower = {
+    { 1, 2, 1, 1, 10 }, { 1, 3, 1, 1, 7 }, { 1, 4, 1, 1, 7 }, { 1, 5, 1, 1, 7 }, { 1, 6, 1, 1, 7 }, { 1, 7, 1, 1, 7 }, { 1, 3, 2, 1, 7 },
+    { 1, 3, 2, 1, 10 }, { 1, 4, 2, 1, 8 }, { 1, 5, 2, 1, 7 }, { 1, 5, 2, 1, 10 }, { 1, 7, 2, 1, 8 }, { 1, 3, 3, 1, 6 }, { 1, 5, 3, 1, 6 },
+    { 1, 7, 3, 1, 6 }, { 3, 3, 1, 1, 7 }, { 3, 3, 2, 2, 4 }, { 5, 5, 2, 2, 4 }, { 3, 1, 1, 6, 2 }, { 5, 1, 1, 6, 2 }, { 3, 1, 2, 4, 2 },
+    { 5, 1, 2, 4, 2 },
+}
 -- taps_h, taps_w, stride, tile_h, tile_w
 local merged = {
     avx512 = {
@@ -277,10 +284,11 @@ return {
             return c.band == 0 and c.ahead == 1 and among(tiles, { c.tile_m, c.vecs })
         end,
         ["conv.depthwise"] = function(c, arch)
-            local list = c.math == "dp" and depthwise_pairs or c.isa ~= arch.isa[1] and depthwise_narrower or depthwise[c.isa]
+            local narrow = c.isa ~= arch.isa[1]
+            local list = c.math == "dp" and (narrow and depthwise_pairs_narrower or depthwise_pairs) or narrow and depthwise_narrower or depthwise[c.isa]
             -- where pairs are to be had, fp32 sums are for what they do not serve
             local rest = c.math == "dp" or arch.math[c.dtype][1] ~= "dp" or c.dtype == "int8" or c.taps_h * c.taps_w == 1 or few_channels(c, arch)
-            return (c.isa == arch.isa[1] or few_channels(c, arch)) and c.block == 0 and rest
+            return (not narrow or c.math == "dp" or few_channels(c, arch)) and c.block == 0 and rest
                 and among(list, { c.taps_h, c.taps_w, c.stride, c.tile_h, c.tile_w })
         end,
         ["conv.merged"] = function(c, arch)

@@ -93,9 +93,10 @@ local depthwise = {
         { 1, 4, 2, 2, 4, 0 }, { 4, 1, 1, 4, 2, 0 }, { 6, 1, 1, 6, 1, 1 }, { 2, 2, 1, 8, 1, 0 }, { 1, 3, 3, 2, 3, 0 }, { 1, 6, 1, 1, 8, 0 },
         { 9, 1, 2, 4, 2, 0 }, { 1, 9, 3, 2, 3, 0 },
     },
+    avx512vl = { { 3, 3, 2, 2, 4, 0 } }, -- of pairs
 }
 -- The same of one row of taps, whose columns are paired.
-local depthwise_pairs = { avx512 = { { 1, 5, 1, 1, 7, 0 }, { 1, 3, 2, 2, 4, 0 } } }
+local depthwise_pairs = { avx512 = { { 1, 5, 1, 1, 7, 0 }, { 1, 3, 2, 2, 4, 0 } }, avx512vl = { { 1, 5, 1, 1, 7, 0 } } }
 -- taps_h, taps_w, stride, tile_h, tile_w, group_c, group_k, block
 local merged = {
     avx512 = {

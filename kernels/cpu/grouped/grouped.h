@@ -238,18 +238,31 @@ KW_INLINE kw_vf kw_dot_rows(kw_vf a, kw_vf x, kw_vf y) { return (kw_vf)kw_dot_pa
 typedef kw_vf kw_row;
 
 typedef kw_u16 kw_vw __attribute__((vector_size(4 * KW_LANES)));
+typedef kw_i64 kw_quarters __attribute__((vector_size(4 * KW_LANES)));
+/* Pairs, quarters of 128 bits of two vectors in turn, and 64 bits of them in turn. */
+#if KW_LANES == 16
 #define KW_UNPACK(a, b, i)                                                                                                                 \
     (kw_vf) __builtin_shufflevector((kw_vw)(a), (kw_vw)(b), i, 32 + i, i + 1, 33 + i, i + 2, 34 + i, i + 3, 35 + i, i + 8, 40 + i, i + 9,  \
                                     41 + i, i + 10, 42 + i, i + 11, 43 + i, i + 16, 48 + i, i + 17, 49 + i, i + 18, 50 + i, i + 19,        \
                                     51 + i, i + 24, 56 + i, i + 25, 57 + i, i + 26, 58 + i, i + 27, 59 + i)
+#define KW_QUARTERS_IN_TURN(a, b, i) (kw_vf) __builtin_shufflevector(a, b, i, i + 1, i + 8, i + 9, i + 2, i + 3, i + 10, i + 11)
+#define KW_QUARTERS_APART(a, b, i) (kw_vf) __builtin_shufflevector(a, b, i, i + 1, i + 4, i + 5, i + 8, i + 9, i + 12, i + 13)
+#define KW_HALVES_IN_TURN(a) (kw_vf) __builtin_shufflevector(a, a, 0, 4, 1, 5, 2, 6, 3, 7)
+#else
+#define KW_UNPACK(a, b, i)                                                                                                                 \
+    (kw_vf) __builtin_shufflevector((kw_vw)(a), (kw_vw)(b), i, 16 + i, i + 1, 17 + i, i + 2, 18 + i, i + 3, 19 + i, i + 8, 24 + i, i + 9,  \
+                                    25 + i, i + 10, 26 + i, i + 11, 27 + i)
+#define KW_QUARTERS_IN_TURN(a, b, i) (kw_vf) __builtin_shufflevector(a, b, i / 2, i / 2 + 1, i / 2 + 4, i / 2 + 5)
+#define KW_QUARTERS_APART(a, b, i) (kw_vf) __builtin_shufflevector(a, b, i, i + 1, i + 4, i + 5)
+#define KW_HALVES_IN_TURN(a) (kw_vf) __builtin_shufflevector(a, a, 0, 2, 1, 3)
+#endif
 KW_INLINE kw_vf kw_pair_low(kw_vf first, kw_vf second) { return KW_UNPACK(first, second, 0); }
 KW_INLINE kw_vf kw_pair_high(kw_vf first, kw_vf second) { return KW_UNPACK(first, second, 4); }
 
 KW_INLINE void kw_store_pairs(char *p, kw_vf low, kw_vf high) {
-    typedef kw_i64 words __attribute__((vector_size(4 * KW_LANES)));
-    kw_vf both;
+    kw_quarters both;
     __asm__("vcvtne2ps2bf16 %1, %2, %0" : "=v"(both) : "v"(low), "v"(high));
-    kw_put(p, (kw_vf)__builtin_shufflevector((words)both, (words)both, 0, 4, 1, 5, 2, 6, 3, 7));
+    kw_put(p, KW_HALVES_IN_TURN(both));
 }
 #endif
 #else

@@ -43,10 +43,8 @@ KW_INLINE const kw_channels *kw_channels_set(kw_channels *at, kw_i64 vector, kw_
 
 /* A sum as the vectors of its channels in order. Those of pairs of filter rows lie in quarters of 128 bits, of low and high in turn. */
 #ifdef KW_ROW_PAIRS
-typedef kw_i64 kw_quarters __attribute__((vector_size(4 * KW_LANES)));
 KW_INLINE kw_vf kw_in_order(kw_vf low, kw_vf high, int part) {
-    return part ? (kw_vf)__builtin_shufflevector((kw_quarters)low, (kw_quarters)high, 4, 5, 12, 13, 6, 7, 14, 15)
-                : (kw_vf)__builtin_shufflevector((kw_quarters)low, (kw_quarters)high, 0, 1, 8, 9, 2, 3, 10, 11);
+    return part ? KW_QUARTERS_IN_TURN((kw_quarters)low, (kw_quarters)high, 4) : KW_QUARTERS_IN_TURN((kw_quarters)low, (kw_quarters)high, 0);
 }
 #define KW_SPILL_SUM(a, i) sums[2 * (i)] = a##l, sums[2 * (i) + 1] = a##h;
 #define KW_SPILLED(sums, i, part) kw_in_order((sums)[2 * (i)], (sums)[2 * (i) + 1], part)
@@ -89,8 +87,8 @@ KW_INLINE kw_place kw_place_of_part(const kw_channels *at, const char *p, kw_i64
 /* Steps ask for no order of lanes, so low and high go through them as they are, and what they read comes in their order: what is held once a
  * tile, of tensors like the result bf16 by the unpack that makes pairs. So the order is made by what stores them as two vectors side by side. */
 KW_INLINE kw_vf kw_in_quarters(kw_vf first, kw_vf second, int part) {
-    return part ? (kw_vf)__builtin_shufflevector((kw_quarters)first, (kw_quarters)second, 2, 3, 6, 7, 10, 11, 14, 15)
-                : (kw_vf)__builtin_shufflevector((kw_quarters)first, (kw_quarters)second, 0, 1, 4, 5, 8, 9, 12, 13);
+    return part ? KW_QUARTERS_APART((kw_quarters)first, (kw_quarters)second, 2)
+                : KW_QUARTERS_APART((kw_quarters)first, (kw_quarters)second, 0);
 }
 #define KW_ALL_LANES ((kw_lanes){0, KW_LANES})
 #define KW_QUARTERS_OF(type)                                                                                                               \
@@ -123,7 +121,7 @@ KW_INLINE void kw_result_pairs(const kw_tables *tables, const kw_held *held, cha
     high = kw_result_of_part(tables, &held[1], p, high, 1, place);
 #if KW_OUT == 1
     kw_store_pairs(p, low, high);
-#elif KW_OUT == 5
+#elif KW_OUT == 5 && KW_LANES == 16
     kw_vi halves, l = kw_whole_out(low), h = kw_whole_out(high);
     __asm__("vpackssdw %2, %1, %0" : "=v"(halves) : "v"(l), "v"(h));
     __asm__("vpmovswb %1, %0" : "=m"(*(kw_vh_u *)p) : "v"(halves));

@@ -256,6 +256,7 @@ const kw_family kw_family_conv_depthwise = {
     .zero_w = true,
     .zero_w_loaded = true,
     .short_sums = true,
+    .narrow_pairs = true,
     FIXED_WIDTH,
     GROUPED_FAMILY(depthwise_axes),
 };

@@ -144,7 +144,8 @@ static const rule_example bwd_weight_rows[] = {
 
 static const rule_example depthwise_rows[] = {
     {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 g32 c32 k32 i9x9 f5x4 d2x3 p4x4"},
-    {"math_isa", "conv_fwd bf16", "isa=avx512vl math=dp", NULL, NULL},
+    {"math_isa", "conv_fwd bf16", "isa=avx512vl", NULL, NULL},
+    {"", "conv_fwd bf16", "isa=avx512vl math=dp tile_h=1", NULL, NULL},
     {"", "conv_fwd bf16", "math=dp tile_h=1", ARCH, NULL},
     {"row_pairs", "conv_fwd bf16", "math=dp tile_h=1 taps_h=1 taps_w=1", NULL, NULL},
     {"one_tap", "conv_fwd fp32", "taps_h=1 taps_w=1 stride=2", NULL, NULL},
