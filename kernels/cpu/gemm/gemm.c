@@ -1,6 +1,7 @@
 /* gemm.c: matrix products by tiles; family gemm.tiled, and with KW_POINTWISE the convolutions whose filter is 1 and which pad nothing:
  * there a pixel is a row of A, a group is a batch. Rows of A are read where they are if the tile can (element type, pairs, distance);
- * else, and for the last rows of a chunk that do not fill a tile, they are copied first.
+ * else, and for the last rows of a chunk that do not fill a tile, they are copied first. Columns of fp32 are read where they lie if few columns of B meet
+ * them.
  *
  * Rows are shared out evenly where that makes tiles of one row less than a tile has, and no other: those cost what they have. 49 rows are 13,
  * 12, 12 and 12.
@@ -29,6 +30,7 @@
 #define KW_SLICES KW_GEMM_SLICES(KW_MATH == 3, KW_STORAGE == 0, KW_LANES)
 #define KW_TILE_RESUMES (KW_SLICES && KW_MATH != 3 && !KW_LANES_ARE_PIXELS)
 #define KW_TILE_SOON KW_TILE_RESUMES
+#define KW_TILE_STRIDES (KW_STORAGE == 0 && KW_MATH == 0 && !KW_POINTWISE && !KW_LANES_ARE_PIXELS)
 #define KW_TILE_APART (KW_LANES_ARE_PIXELS && KW_PLANES_MAY_LIE(KW_STORAGE == 0, KW_DP, KW_LANES))
 #include "cpu/lib/zip.h"
 #include "cpu/lib/tile.h"
@@ -230,8 +232,11 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 job.odd = meets_twice(p);
                 job.steps = kw_min(slice, h->step_end - step) - job.odd;
                 job.src_pixel = direct ? p->a_row : a->params.pitch;
-                job.src = direct ? rows + row * p->a_row + 4 * step : copy + (row - h->direct) * a->params.pitch + 4 * (step - h->step);
+                job.src_step = KW_TILE_STRIDES && direct ? p->a_deep : 4;
+                job.src = direct ? rows + row * p->a_row + step * job.src_step
+                                 : copy + (row - h->direct) * a->params.pitch + 4 * (step - h->step);
                 job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
+                if (KW_TILE_STRIDES && direct && p->a_deep != 4) job.ahead = job.src + KW_LINE, job.ahead_step = p->a_deep;
                 job.cols = tiles > 0 ? (h->last - row + tiles - 1) / tiles : kw_min(KW_TILE_COLS, h->last - row);
                 for (kw_i64 b = k; b < kw_min(k + together, h->k_end); b++) {
                     job.w = a->packed + (h->batch * blocks + b) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;

@@ -45,7 +45,7 @@ typedef struct kw_tile_job {
     const kw_run *runs;
     kw_i64 run_count, steps, run_step; /* run_step: where KW_TILE_JOINS */
     const char *src, *w;
-    kw_i64 src_pixel, src_row;
+    kw_i64 src_pixel, src_row, src_step; /* src_step: where KW_TILE_STRIDES */
     char *out;
     kw_i64 out_pixel, out_row;
     kw_place at; /* of the first result, with the steps from pixel to pixel and from row to row */

@@ -32,6 +32,7 @@
  *   KW_TILE_ZIPS   of such a text: where job->apart is not 0 the vectors are pairs yet to be made, out of elements and those so many bytes behind
  *   KW_TILE_JOINS  of a text that defines it 1: so many runs of the table are one (job->run_step), of as many times the steps
  *   KW_TILE_STANDS  of a text that defines it 1: a tile may have the rows of one column (job->stands)
+ *   KW_TILE_STRIDES  of a text that defines it 1: a pixel's steps lie job->src_step bytes apart
  *   KW_TILE_RESUMES  of a text that defines it 1: sums begin with what is in spill (job->more), and are left there (job->rest)
  *   KW_TILE_SUMS   the sums are left in spill for the caller to add up; nothing is written to out */
 #include "cpu/lib/dense.h"
@@ -46,6 +47,10 @@
 
 #ifndef KW_TILE_JOINS
 #define KW_TILE_JOINS 0
+#endif
+
+#ifndef KW_TILE_STRIDES
+#define KW_TILE_STRIDES 0
 #endif
 #define KW_RUN_STEP(job) (KW_TILE_JOINS ? (job)->run_step : 1)
 
@@ -67,7 +72,7 @@
 #endif
 #define KW_DECLARE_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_DECLARE, pixel)
 #define KW_DECLARE_BASE(base, row, first) const char *base = job->src + run->src + (row)*job->src_row + (first)*s1;
-#define KW_ADVANCE_BASE(base, row, first) base += KW_TILE_OWN ? KW_VECTOR : 4;
+#define KW_ADVANCE_BASE(base, row, first) base += KW_TILE_OWN ? KW_VECTOR : KW_TILE_STRIDES ? src_step : 4;
 #define KW_HALF_BACK(base, row, first) base -= 2;
 
 #define KW_LOAD_WEIGHTS(pixel, v)                                                                                                          \
@@ -281,7 +286,7 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
     const char *ahead __attribute__((unused)) = job->ahead;
     kw_i64 ahead_step __attribute__((unused)) = job->ahead_step;
     const char *soon __attribute__((unused)) = job->soon;
-    kw_i64 soon_step __attribute__((unused)) = job->soon_step;
+    kw_i64 soon_step __attribute__((unused)) = job->soon_step, src_step __attribute__((unused)) = job->src_step;
     for (const kw_run *run = job->runs, *end = run + job->run_count; run < end; run += KW_RUN_STEP(job)) {
         const char *w = job->w + run->w + KW_HEAD_BYTES;
         KW_EACH_BASE(KW_DECLARE_BASE)

@@ -14,8 +14,8 @@
     }
 enum { KW_GEMM_AXIS_COUNT = KW_ISA_AXIS_COUNT + 4 };
 
-/* Distances in bytes. copies: rows of A cannot be read where they are. groups: of rows, which are the batches; rows is then their mean, and
- * all_rows what they have together. */
+/* Distances in bytes. a_row: from row to row of A, or from column to column where it lies so (a_columns). copies: rows of A cannot be read where
+ * they are, or had better not be. groups: of rows, which are the batches; rows is then their mean, and all_rows what they have together. */
 typedef struct kw_product {
     int64_t batches, rows, columns, depth;
     int64_t groups, all_rows;

@@ -1,5 +1,5 @@
 /* gemm_tiled.c: matrix products by register tiles, any sizes, batches and the four layouts. B is packed from either order; A is read
- * where it is when its rows are contiguous, have the element type that the tile reads and do not evict each other from the cache, else
+ * where it is when its rows are contiguous (or B's columns are few), have the element type that the tile reads and do not evict each other from the cache, else
  * a chunk of rows is copied (and transposed) first. The whole depth is summed in registers. */
 #include "families/cpu/gemm/gemm.h"
 
@@ -106,6 +106,22 @@ static cut cut_depth(const kw_product *p, const kw_config *config, const kw_targ
     return best;
 }
 
+/* Steps of a part of the depth whose lines of columns stay in the first-level cache, for the tiles of a line's rows and for all blocks. */
+enum { COLUMN_STEPS = 200 };
+
+/* Whether A that lies by columns is read where it lies (KW_TILE_STRIDES). To turn an element takes about as long as to multiply it with 16 columns,
+ * so it pays where columns are few. Not where lines of a part's steps evict each other. */
+static bool reads_columns(const kw_config *config, const kw_tile_work *work, const kw_product *p, int64_t steps) {
+    enum { FEW_COLUMNS = 32, SOME_COLUMNS = 64, WAY = 4096, WAYS = 8 };
+    bool shallow = steps <= COLUMN_STEPS, held = WAYS * (WAY / kw_gcd(WAY, p->a_row)) >= kw_min(steps, COLUMN_STEPS);
+    return p->a_columns && !p->groups && config->dtype == KW_FP32 && held && (shallow || may_cut(config, work, p)) &&
+           p->columns <= (shallow ? SOME_COLUMNS : FEW_COLUMNS);
+}
+
+static cut cut_columns(const kw_product *p, const kw_config *config, const kw_target *target, int64_t steps, int64_t blocks) {
+    return cut_of(p, config, target, kw_ceil_div(steps, kw_ceil_div(steps, COLUMN_STEPS)), blocks, target->l2);
+}
+
 /* Whether rows that end with half a bf16 pair are read where they are all the same. */
 static bool meets_twice(const kw_config *config, const kw_product *p) {
     return KW_GEMM_MEETS_TWICE(config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16, p->depth);
@@ -132,7 +148,9 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     p.copies = p.copies || work.converts || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
                (ends_within && !reads_beyond && !meets_twice(config, &p) && !begins_earlier(&work, &p));
     int64_t cache = copies_pass_once(&p, &work, blocks) ? target->l1 : target->l2;
-    cut c = cut_depth(&p, config, target, &work, steps, blocks, cache);
+    p.copies = p.copies && !reads_columns(config, &work, &p, steps);
+    cut c = p.a_columns && !p.copies ? cut_columns(&p, config, target, steps, blocks)
+                                     : cut_depth(&p, config, target, &work, steps, blocks, cache);
     int64_t rows = c.rows, pitch = c.pitch, chunks = kw_ceil_div(p.rows, rows);
     /* Where the depth is cut, each part of the columns copies the rows for itself. */
     bool copies_again = c.deep < steps;
