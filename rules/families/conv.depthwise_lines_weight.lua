@@ -6,8 +6,10 @@ local tested = {
     { 4, 7, 1, 2 }, { 4, 8, 1, 1 }, { 4, 9, 1, 1 },
 }
 
--- fp32 rows under filters of one column are read where they lie
-local columns = { { 8, 3, 1, 1 }, { 6, 2, 1, 1 }, { 6, 4, 1, 1 }, { 4, 6, 1, 1 }, { 4, 9, 1, 1 } }
+-- fp32 rows under filters of one column are read where they lie; by two where they would evict each other
+local columns = {
+    { 8, 3, 1, 1 }, { 6, 2, 1, 1 }, { 6, 4, 1, 1 }, { 4, 6, 1, 1 }, { 4, 9, 1, 1 }, { 2, 2, 1, 1 }, { 2, 3, 1, 1 }, { 2, 4, 1, 1 }, { 2, 5, 1, 1 },
+}
 
 local among = include "tables/among"
 

@@ -82,6 +82,13 @@ static bool rows_lie(const lines *l, const kw_config *config, const kw_conv_dims
            KW_LINES_LIE(d->filter[2], d->pad[2], d->in[2] * d->g, l->lanes);
 }
 
+/* Whether the rows of a tile that lie evict each other from the first level, as those a multiple of 4,096 bytes apart: more of them in a set than it
+ * has ways. Then tiles of few rows are faster. */
+static bool rows_evict(const lines *l, const kw_conv_dims *d, const kw_target *target) {
+    enum { WAY = 4096, BYTES = 4 };
+    return (l->lines + l->results) * kw_gcd(WAY, d->in[2] * d->g * BYTES) > target->l1;
+}
+
 /* Vectors of a span of rows that lie: eight of a phase, as far as the room of the lines has zeros for rows outside the image. */
 static int64_t lying_vectors(const lines *l, const kw_conv_dims *d) {
     enum { OF_A_PHASE = 8 };
@@ -124,7 +131,6 @@ static void conv_depthwise_lines_weight_launch(const kw_config *config, const kw
     const kw_conv_dims *d = &problem->conv;
     lines l = lines_of(config);
     int64_t out[3], columns = d->filter[2], taps = columns * l.taps_h, phases = KW_LINES_PHASES(d->g, l.lanes);
-    (void)target;
     kw_problem_output(out, problem);
     int64_t vectors = kw_ceil_div(out[2] * d->g, l.lanes), tiles = kw_ceil_div(out[1], l.tile_h);
     bool lie = rows_lie(&l, config, d);
@@ -147,6 +153,10 @@ static void conv_depthwise_lines_weight_launch(const kw_config *config, const kw
     launch->multiply_adds = products + phased + (double)(parts * taps * phases) * 2.0 + KW_LINE_COPY_PRODUCTS * copied;
     launch->loads = sums * (double)columns * (2.0 * l.lines + (double)l.results / l.columns) + phased + copied * l.pair;
     launch->copied_bytes = (double)launch->shared_bytes;
+    if (lie && rows_evict(&l, d, target)) { /* the half of a line that is not read at once comes from the second level again */
+        double lines_read = (double)(d->n * tiles * vectors) * (l.lines + l.results);
+        launch->rereads[0] = (kw_cache_reuse){.bytes = KW_LINE * lines_read, .between = target->l1 + KW_LINE};
+    }
 }
 
 /* --- text --- */
