@@ -158,6 +158,10 @@ def gemm_sizes(r, kind):
         return layout, between(r, 8, 256), between(r, 8, 256), between(r, 2048, 65536, 16)
     if kind == "long rows":
         return layout, between(r, 64, 4096), between(r, 64, 2048), between(r, 1024, 4096, 16)
+    if kind == "transposed":
+        return r.choice(("crr", "ccr")), between(r, 16, 1024), between(r, 1, 512), between(r, 16, 4096)
+    if kind == "odd":
+        return r.choice(("rcr", "rrr", "crr", "ccr")), between(r, 33, 900) | 1, between(r, 33, 900) | 1, between(r, 33, 900) | 1
     return layout, between(r, 64, 1024), between(r, 64, 1024), between(r, 64, 1024)
 
 
@@ -169,7 +173,7 @@ CONVOLUTIONS = {
 GEMMS = ("product: usual", "product: decode", "product: few rows", "product: few columns", "product: deep")
 CLASSES = tuple(CONVOLUTIONS) + GEMMS
 MORE_CONVOLUTIONS = {"depthwise of few channels": few_channels}  # by name alone, as the products
-MORE_CLASSES = tuple(MORE_CONVOLUTIONS) + ("product: long rows",)
+MORE_CLASSES = tuple(MORE_CONVOLUTIONS) + ("product: long rows", "product: transposed", "product: odd")
 
 
 def draw_conv(r, kind):
