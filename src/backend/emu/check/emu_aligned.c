@@ -178,7 +178,7 @@ static void say_call(const kw_emu_machine *m, const kw_emu_fiber *fiber, char te
     }
 }
 
-static void say_step(const kw_emu_machine *m, kw_emu_path_kind kind, const kw_emu_step *step, bool calls, char text[176]) {
+static void say_step(const kw_emu_machine *m, kw_emu_path_kind kind, const kw_emu_step *step, bool calls, char text[208]) {
     char line[80], caller[80] = "";
     kw_emu_line(m->run->object, step->place, line);
     if (calls && in_text(m, step->caller)) {
@@ -187,7 +187,7 @@ static void say_step(const kw_emu_machine *m, kw_emu_path_kind kind, const kw_em
     const char *what = kind == KW_EMU_PATH_STEPS ? (step->what == KW_EMU_MBAR_STEP ? "kw_mbar_wait" : "an access to memory")
                        : step->what & 1          ? "kw_waves_arrive"
                                                  : "kw_waves_barrier";
-    snprintf(text, 176, "%s, %s%s%s", what, line, *caller ? " called at " : "", caller);
+    snprintf(text, 208, "%s, %s%s%s", what, line, *caller ? " called at " : "", caller);
 }
 
 void kw_emu_report_missing(kw_emu_machine *m, int wave, uint64_t here) {
@@ -207,7 +207,7 @@ static void report_path(kw_emu_machine *m, int wave, kw_emu_path_kind kind, int 
     const char *when = kind == KW_EMU_PATH_STEPS ? " while products are under way" : "";
     uint32_t number = KW_EMU_STEPS_KEPT; /* of the first thing that not all did */
     uint64_t others = 0, without = 0;    /* who did something else instead, or nothing */
-    char threads[48], one[176], other[176];
+    char threads[48], one[208], other[208];
     for (int t = first; t < last; t++) {
         uint32_t good = steps_together(&m->fiber[t].path[kind]);
         number = good < number ? good : number;
