@@ -3,17 +3,17 @@
 #ifndef KERNELWRIGHT_TUNE_H
 #define KERNELWRIGHT_TUNE_H
 
-#include "kernelwright/space.h"
-#include "kernelwright/problems.h"
-#include "kernelwright/rows.h"
-#include "kernelwright/store.h"
-#include "kernelwright/sweep.h"
-#include "kernelwright/learn.h"
-#include "kernelwright/evaluate.h"
-#include "kernelwright/validate.h"
-#include "kernelwright/active.h"
-#include "kernelwright/prune.h"
-#include "kernelwright/search.h"
-#include "kernelwright/report.h"
+#include "kernelwright_tune/space.h"
+#include "kernelwright_tune/problems.h"
+#include "kernelwright_tune/rows.h"
+#include "kernelwright_tune/store.h"
+#include "kernelwright_tune/sweep.h"
+#include "kernelwright_tune/learn.h"
+#include "kernelwright_tune/evaluate.h"
+#include "kernelwright_tune/validate.h"
+#include "kernelwright_tune/active.h"
+#include "kernelwright_tune/prune.h"
+#include "kernelwright_tune/search.h"
+#include "kernelwright_tune/report.h"
 
 #endif

@@ -11,7 +11,7 @@ typedef long long kw_i64;
 
 #define KW_PARAMS_WORDS 8
 
-/* Tensors that an epilogue reads besides x, w and y: KW_EXTRA_MAX of kernelwright.h. */
+/* Tensors that an epilogue reads besides x, w and y: KW_EXTRA_MAX of kernelwright/epilogue.h. */
 #define KW_EXTRAS 6
 
 /* Tensor maps of a launch, for bulk copies of a GPU, and the axes of one. */

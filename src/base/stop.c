@@ -1,4 +1,4 @@
-/* stop.c: kw_stop (kernelwright.h). Release and acquire, so that who sees the request also sees what was written before it. */
+/* stop.c: kw_stop (kernelwright/status.h). Release and acquire, so that who sees the request also sees what was written before it. */
 #include <kernelwright.h>
 
 #include <stdatomic.h>

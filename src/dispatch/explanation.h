@@ -1,4 +1,4 @@
-/* explanation.h: why a plan has the kernel that it has, as records (kw_explanation of kernelwright.h), in the order in which things
+/* explanation.h: why a plan has the kernel that it has, as records (kernelwright/explanation.h), in the order in which things
  * happened. The prose of kw_plan_explain is printed from them, so that nobody has to read it back. */
 #ifndef KW_DISPATCH_EXPLANATION_H
 #define KW_DISPATCH_EXPLANATION_H

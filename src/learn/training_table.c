@@ -6,7 +6,7 @@
 #include "learn/data/labels.h"
 #include "learn/fit/quantities.h"
 
-#include <kernelwright/learn.h>
+#include <kernelwright_tune/learn.h>
 
 #include <stdlib.h>
 

@@ -15,7 +15,7 @@ for library; do
 done >"$now"
 test "$(grep -c KERNELWRIGHT_ "$now")" -gt 50 || { echo "no exports were found in $*"; exit 1; }
 # The preprocessor drops comments and tells of each line which header it is of.
-for header in kernelwright.h "$include"/kernelwright/*.h; do
+for header in "$include"/kernelwright/*.h "$include"/kernelwright_tune/*.h; do
     name=${header#"$include"/}
     echo "$name"
     printf '#include <%s>\n' "$name" | "$compiler" -I "$include" -E - | awk -v name="/$name\"" '

@@ -66,8 +66,9 @@ def members_of(body):
 
 
 def check_structs():
-    """The structs above are those of the header, by names and order of members."""
-    header = pathlib.Path(__file__).resolve().parents[2].joinpath("include/kernelwright.h").read_text()
+    """The structs above are those of the headers, by names and order of members."""
+    folder = pathlib.Path(__file__).resolve().parents[2] / "include/kernelwright"
+    header = "\n".join(path.read_text() for path in sorted(folder.glob("*.h")))
     for name, ours in (("error", Error), ("context_options", ContextOptions), ("plan_options", PlanOptions), ("tensors", Tensors)):
         body = re.search(rf"typedef struct kw_{name} {{(.*?)\n}} kw_{name};", header, re.S)[1]
         theirs = list(members_of(body))

@@ -1,5 +1,5 @@
 /* reference_epilogue.c: the second stage of the reference kernels, where a problem has an epilogue: sums of the first, fp32 or int32, become
- * the result, one element at a time and in fp32, by what include/kernelwright.h says of each step. A unit is a run of the result. */
+ * the result, one element at a time and in fp32, by what include/kernelwright/epilogue.h says of each step. A unit is a run of the result. */
 #include "reference.h"
 
 #include "prelude/row_groups.h"

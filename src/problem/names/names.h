@@ -1,5 +1,5 @@
 /* names.h: the words of operations, types and layouts, and look-ups by word. One list each; what is named, read or refused by name anywhere
- * comes from it. To add an operation or a type: its enumerator in kernelwright.h, its line here. */
+ * comes from it. To add an operation or a type: its enumerator in kernelwright/types.h, its line here. */
 #ifndef KW_PROBLEM_NAMES_NAMES_H
 #define KW_PROBLEM_NAMES_NAMES_H
 

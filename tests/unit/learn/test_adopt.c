@@ -1,7 +1,7 @@
 /* test_adopt.c: models in the published folders' format are made ours, and score as LightGBM scored them: tests/data/ck/make_models.py
  * trained them and worked the columns out by itself. What does not say enough, or something else than its forest, is refused. */
 #include "base/format/gzip.h"
-#include "kernelwright/learn.h"
+#include "kernelwright_tune/learn.h"
 #include "predict/ck/ck_kernels.h"
 #include "predict/ck/ck_rows.h"
 #include "predict/model_parts.h"

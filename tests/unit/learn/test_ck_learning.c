@@ -1,7 +1,7 @@
 /* test_ck_learning.c: rows of CK Tile's kernels, which nothing here can generate, are learned from and evaluated like any other. */
-#include "kernelwright/evaluate.h"
-#include "kernelwright/learn.h"
-#include "kernelwright/store.h"
+#include "kernelwright_tune/evaluate.h"
+#include "kernelwright_tune/learn.h"
+#include "kernelwright_tune/store.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 

@@ -5,7 +5,7 @@
 #include "support/rows/made_rows.h"
 #include "support/scratch.h"
 
-#include <kernelwright/learn.h>
+#include <kernelwright_tune/learn.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* test_ck_results.c: what CK Tile's benchmarks write becomes rows marked as mistrusted, and what is none is refused by its place. */
 #include <math.h>
 
-#include "kernelwright/store.h"
+#include "kernelwright_tune/store.h"
 #include "support/kw_test.h"
 #include "support/scratch.h"
 

@@ -1,7 +1,7 @@
 /* learn.h: from rows to a model.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_LEARN_H
-#define KERNELWRIGHT_LEARN_H
+#ifndef KERNELWRIGHT_TUNE_LEARN_H
+#define KERNELWRIGHT_TUNE_LEARN_H
 
 #include "../kernelwright.h"
 

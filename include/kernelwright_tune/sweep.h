@@ -1,7 +1,7 @@
 /* sweep.h: every kernel on every problem, measured in processes of their own; shards, and merging what they wrote.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_SWEEP_H
-#define KERNELWRIGHT_SWEEP_H
+#ifndef KERNELWRIGHT_TUNE_SWEEP_H
+#define KERNELWRIGHT_TUNE_SWEEP_H
 
 #include "../kernelwright.h"
 

@@ -1,7 +1,7 @@
 /* space.h: which kernels the rules declare for an architecture: enumerated, filtered, held against lists, built into a folder; registries as JSON.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_SPACE_H
-#define KERNELWRIGHT_SPACE_H
+#ifndef KERNELWRIGHT_TUNE_SPACE_H
+#define KERNELWRIGHT_TUNE_SPACE_H
 
 #include "../kernelwright.h"
 

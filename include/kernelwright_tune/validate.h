@@ -1,7 +1,7 @@
 /* validate.h: selections and the fastest kernels of an evaluation, measured again.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_VALIDATE_H
-#define KERNELWRIGHT_VALIDATE_H
+#ifndef KERNELWRIGHT_TUNE_VALIDATE_H
+#define KERNELWRIGHT_TUNE_VALIDATE_H
 
 #include "evaluate.h"
 #include "sweep.h"

@@ -1,7 +1,7 @@
 /* problems.h: problem lists: named sets, files, samples, what a log holds.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_PROBLEMS_H
-#define KERNELWRIGHT_PROBLEMS_H
+#ifndef KERNELWRIGHT_TUNE_PROBLEMS_H
+#define KERNELWRIGHT_TUNE_PROBLEMS_H
 
 #include "../kernelwright.h"
 

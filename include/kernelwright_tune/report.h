@@ -1,7 +1,7 @@
 /* report.h: pages about a store or an evaluation.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_REPORT_H
-#define KERNELWRIGHT_REPORT_H
+#ifndef KERNELWRIGHT_TUNE_REPORT_H
+#define KERNELWRIGHT_TUNE_REPORT_H
 
 #include "evaluate.h"
 

@@ -1,7 +1,7 @@
 /* rows.h: a row is a measurement (kw_record) with all that is known of its making: run, target, problem, times of the control kernel beside it.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_ROWS_H
-#define KERNELWRIGHT_ROWS_H
+#ifndef KERNELWRIGHT_TUNE_ROWS_H
+#define KERNELWRIGHT_TUNE_ROWS_H
 
 #include "../kernelwright.h"
 

@@ -1,7 +1,7 @@
 /* active.h: which problems and kernels to measure next.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_ACTIVE_H
-#define KERNELWRIGHT_ACTIVE_H
+#ifndef KERNELWRIGHT_TUNE_ACTIVE_H
+#define KERNELWRIGHT_TUNE_ACTIVE_H
 
 #include "sweep.h"
 

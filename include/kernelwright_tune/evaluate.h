@@ -1,7 +1,7 @@
 /* evaluate.h: how good the selections of a model, or of another selector, are.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_EVALUATE_H
-#define KERNELWRIGHT_EVALUATE_H
+#ifndef KERNELWRIGHT_TUNE_EVALUATE_H
+#define KERNELWRIGHT_TUNE_EVALUATE_H
 
 #include "../kernelwright.h"
 

@@ -1,7 +1,7 @@
 /* store.h: rows in one SQLite file, its import and export.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_STORE_H
-#define KERNELWRIGHT_STORE_H
+#ifndef KERNELWRIGHT_TUNE_STORE_H
+#define KERNELWRIGHT_TUNE_STORE_H
 
 #include "rows.h"
 

@@ -1,7 +1,7 @@
 /* prune.h: the fewest kernels that keep a share of the best.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_PRUNE_H
-#define KERNELWRIGHT_PRUNE_H
+#ifndef KERNELWRIGHT_TUNE_PRUNE_H
+#define KERNELWRIGHT_TUNE_PRUNE_H
 
 #include "../kernelwright.h"
 

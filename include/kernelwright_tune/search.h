@@ -1,7 +1,7 @@
 /* search.h: good kernels of a whole space by prediction alone.
  * Needs libkernelwright_tune. Conventions are those of kernelwright.h. */
-#ifndef KERNELWRIGHT_SEARCH_H
-#define KERNELWRIGHT_SEARCH_H
+#ifndef KERNELWRIGHT_TUNE_SEARCH_H
+#define KERNELWRIGHT_TUNE_SEARCH_H
 
 #include "space.h"
 
