@@ -23,11 +23,13 @@ static void show_problem(const cli_problem *item, bool json) {
         cli_json_text(&object, "problem", text);
         cli_json_int(&object, "flops", kw_problem_flops(problem));
         cli_json_int(&object, "bytes", kw_problem_bytes(problem));
-        cli_json_list(&object, "output");
-        for (int axis = 0; axis < 3; axis++) {
-            cli_json_int(&object, NULL, out[axis]);
+        if (problem->op != KW_GEMM) {
+            cli_json_list(&object, "output");
+            for (int axis = 0; axis < 3; axis++) {
+                cli_json_int(&object, NULL, out[axis]);
+            }
+            cli_json_end(&object);
         }
-        cli_json_end(&object);
         cli_json_print(&object, stdout);
         return;
     }

@@ -479,9 +479,9 @@ static void explain_noise(const autotuner *t, const kw_record *won, kw_explanati
     double spread = won->time_ns > 0 ? 100 * won->spread_ns / won->time_ns : 0;
     if (is_restless(t, won)) {
         kw_explain(explanation, KW_EXPLAIN_NOISE,
-                   "the machine is busy: times of the winner spread by %.0f %% (%.0f %% is the most) after %d more finals; the choice is"
+                   "the machine is busy: times of the winner spread by %.0f %% (%.0f %% is the most) after %d more final%s; the choice is"
                    " provisional, and measured again next time",
-                   spread, 100 * kw_context_spread_limit(t->request->context), t->finals);
+                   spread, 100 * kw_context_spread_limit(t->request->context), t->finals, t->finals == 1 ? "" : "s");
         kw_log_line(&t->request->context->settings, "the machine is busy: the choice for %s is provisional (spread %.0f %%)",
                     t->request->text, spread);
     } else if (t->finals) {
