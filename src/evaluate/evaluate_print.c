@@ -75,7 +75,7 @@ static void add_all_figures(kw_text *text, const kw_evaluation_metrics *f) {
     add_figure(text, "", "of 8, mean", &f->shortlist_8, 100);
     add_figure(text, "", "of 8, P10", &f->shortlist_8_p10, 100);
     add_figure(text, "order", "NDCG of the first 10", &f->ndcg, 100);
-    add_figure(text, "", "Spearman in a problem group", &f->spearman, 100);
+    add_figure(text, "", "Spearman in a group", &f->spearman, 100);
     add_figure(text, "coverage", "measured, not failed", &f->coverage, 100);
 }
 
@@ -96,7 +96,7 @@ static void add_slice_line(kw_text *text, const kw_slice *s) {
     char interval[32];
     kw_line line = {.data = interval, .capacity = sizeof interval};
     kw_line_addf(&line, "[%.2f %.2f]", 100 * f->mean.low, 100 * f->mean.high);
-    kw_text_addf(text, "%-40s %8lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->problem_groups, f->candidates,
+    kw_text_addf(text, "%-40s %14lld %7.1f %7.2f %-15s %7.2f %7.2f %8.2f %6.1f\n", s->key, (long long)f->problem_groups, f->candidates,
                  100 * f->mean.value, interval, 100 * f->p10.value, 100 * f->worst.value, 100 * f->regret.value, 100 * f->tied.value);
 }
 
@@ -136,7 +136,7 @@ static void add_families(kw_text *text, const kw_evaluation *e, size_t first, si
 }
 
 static void add_slices(kw_text *text, const kw_evaluation *e) {
-    kw_text_addf(text, "\n%-40s %8s %7s %7s %-15s %7s %7s %8s %6s\n", "slice", "problem_groups", "kernels", "mean", "", "P10", "worst",
+    kw_text_addf(text, "\n%-40s %14s %7s %7s %-15s %7s %7s %8s %6s\n", "slice", "problem groups", "kernels", "mean", "", "P10", "worst",
                  "regret", "tied");
     for (int slicing = 0; slicing < KW_SLICINGS; slicing++) {
         size_t first = 0, count = find_slices(e, (kw_slicing)slicing, &first);
