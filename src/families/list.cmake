@@ -13,7 +13,7 @@ set(KW_SHARED_KERNEL_FILES
     gpu/lib/turn.h gpu/lib/turn_square.h gpu/lib/work.h gpu/lib/work_params.h
     gpu/matrix/fragment.h gpu/matrix/groups.h gpu/matrix/mma_amd.h gpu/matrix/mma_emu.h gpu/matrix/mma_ptx.h gpu/matrix/wgmma.h
     gpu/pipeline/bulk.h gpu/pipeline/cluster.h gpu/pipeline/finish.h gpu/pipeline/gather.h gpu/pipeline/overlap.h gpu/pipeline/overlap_border.h
-    gpu/pipeline/overlap_first.h gpu/pipeline/overlap_layout.h gpu/pipeline/overlap_picked.h gpu/pipeline/overlap_store.h gpu/pipeline/pipeline.h gpu/pipeline/steps.h
+    gpu/pipeline/overlap_bytes.h gpu/pipeline/overlap_first.h gpu/pipeline/overlap_layout.h gpu/pipeline/overlap_picked.h gpu/pipeline/overlap_store.h gpu/pipeline/pipeline.h gpu/pipeline/steps.h
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c

@@ -7,7 +7,7 @@
 
 #define STEPS "prelude/epilogue_gpu.h"
 #define OVERLAP "gpu/pipeline/overlap.h"
-#define STORE "gpu/pipeline/overlap_store.h"
+#define STORE_BYTES "gpu/pipeline/overlap_bytes.h"
 #define FINISH "gpu/pipeline/finish.h"
 
 #define TILES                                                                                                                              \
@@ -78,7 +78,7 @@ static const fault faults[] = {
     {"slope 1 below 0", STEPS, "v > 0.0f ? v : slope * v", "v", RUNS, BYTES},
     {"of a residual's columns the first eight twice", FINISH, "% 16, j + kw_lane() / 16", "% 16, j", RUNS, RESIDUAL},
     {"a residual's rows one further on", FINISH, "first_row + kw_residual_row(i)", "first_row + 1 + kw_residual_row(i)", RUNS, RESIDUAL},
-    {"bytes of a piece beside their columns", STORE, "+ i / 2 * 8 + kw_acc_col(lane, 0)", "+ i / 2 * 8", RUNS, BYTES},
+    {"bytes of a piece beside their columns", STORE_BYTES, "+ i / 2 * 8 + kw_acc_col(lane, 0)", "+ i / 2 * 8", RUNS, BYTES},
 };
 
 static void planted_faults_are_found(void **state) {
