@@ -37,13 +37,15 @@ typedef struct source_writer {
     kw_error *err;
 } source_writer;
 
-/* Whether the library was compiled with the file as well, so that the two must be the same. */
+/* Whether the library was compiled with the file as well, so that the two must be the same: one of these names or paths, as
+ * tools/check/check_shared.sh finds them. */
 static bool is_shared_with_host(const char *name) {
-    static const char *const shared[] = {"args.h",    "resources.h",  "sizes.h",  "kernel_params.h", "kernel_abi.h",
-                                         "emu_abi.h", "row_groups.h", "joined.h", "ahead.h"};
-    const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+    static const char *const shared[] = {"args.h",    "resources.h",  "sizes.h",  "work_params.h", "kernel_params.h",        "kernel_abi.h",
+                                         "emu_abi.h", "row_groups.h", "joined.h", "ahead.h",       "prelude/bias_gradient.h"};
+    size_t size = strlen(name);
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++) {
-        if (!strcmp(last, shared[i])) {
+        size_t tail = strlen(shared[i]);
+        if (size >= tail && !strcmp(name + size - tail, shared[i]) && (size == tail || name[size - tail - 1] == '/')) {
             return true;
         }
     }
