@@ -281,7 +281,7 @@ void kw_emu_compare_paths(kw_emu_machine *m, int wave) {
         return;
     }
     for (int kind = 0; kind < KW_EMU_PATHS; kind++) {
-        compare_path(m, wave, kind, first, last);
+        compare_path(m, wave, (kw_emu_path_kind)kind, first, last);
     }
     if (m->fiber[first].state != KW_EMU_IN_WAVE || m->fiber[first].joint == KW_EMU_WAVE_BARRIER) { /* other meetings of a wave are many */
         compare_asked(m, wave, first, last);
