@@ -89,6 +89,7 @@ stage_text() {
     check "backends and families by name" tools/check/check_names.sh
     check "the check of names finds a planted comparison" tools/check/selftest/check_names.sh
     check "headers that kernels and library share" tools/check/check_shared.sh
+    check "the check of shared headers finds a name too few and one too many" tools/check/selftest/check_shared.sh
     check "the check of circles finds a planted one" tools/check/selftest/check_circles.sh
     check "an embedded file that changed is not answered from ccache" tools/check/selftest/embed_ccache.sh
     check "cppcheck" tools/check/check_static.sh

@@ -1,4 +1,4 @@
-"""kw_ctypes.py: what of the C API bench/peer/gpu_vs_peer.py calls, through ctypes. Structs are those of include/kernelwright.h."""
+"""kw_ctypes.py: what of the C API bench/peer/gpu_vs_peer.py calls, through ctypes. Structs are those of include/kernelwright/*.h."""
 import ctypes as ct
 import glob
 import os

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # check_shared.sh: the headers of kernels/ that the library is compiled with too are those that src/families/source.c lists (is_shared_with_host):
 # a folder KW_KERNELS whose copy of one is another is refused, where kernel and launch would read their params differently.
-cd "$(dirname "$0")/../.." || exit 3
+cd "${1:-$(dirname "$0")/../..}" || exit 3
 bad=0
 complain() { echo "$1" >&2; bad=1; }
 includes() { sed -nE 's/^#include "((cpu|gpu|prelude)\/[^"]+)".*/\1/p' "$@"; }
 listed=$(sed -n '/^static bool is_shared_with_host/,/^}/p' src/families/source.c | grep -oE '"[a-z_/]+\.h"' | tr -d '"')
 mapfile -t sources < <(find src -name '*.[ch]')
+[ ${#sources[@]} -gt 0 ] || { echo "check_shared.sh finds no sources" >&2; exit 3; }
 files=$(includes "${sources[@]}" | sort -u)
 [ -n "$listed" ] && [ -n "$files" ] || complain "check_shared.sh finds no list or no headers"
 while more=$({ echo "$files"; for file in $files; do includes "kernels/$file"; done; } | sort -u) && [ "$more" != "$files" ]; do

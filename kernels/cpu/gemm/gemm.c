@@ -214,7 +214,6 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     kw_i64 slice = KW_SLICES ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
     kw_i64 block_spill = h->step_end - h->step < steps ? (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS * spill : 0;
     kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1, .far = a->params.far};
-    job.ahead_step = KW_TILE_PIXELS * 4;
 #if KW_X_ZERO
     job.times = kw_head_times(a);
 #endif
@@ -235,8 +234,9 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 job.src_step = KW_TILE_STRIDES && direct ? p->a_deep : 4;
                 job.src = direct ? rows + row * p->a_row + step * job.src_step
                                  : copy + (row - h->direct) * a->params.pitch + 4 * (step - h->step);
-                job.ahead = job.src + KW_TILE_COLS * job.src_pixel;
-                if (KW_TILE_STRIDES && direct && p->a_deep != 4) job.ahead = job.src + KW_LINE, job.ahead_step = p->a_deep;
+                int strided = KW_TILE_STRIDES && direct && p->a_deep != 4;
+                job.ahead = job.src + (strided ? KW_LINE : KW_TILE_COLS * job.src_pixel);
+                job.ahead_step = strided ? p->a_deep : KW_TILE_PIXELS * 4;
                 job.cols = tiles > 0 ? (h->last - row + tiles - 1) / tiles : kw_min(KW_TILE_COLS, h->last - row);
                 for (kw_i64 b = k; b < kw_min(k + together, h->k_end); b++) {
                     job.w = a->packed + (h->batch * blocks + b) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;

@@ -274,6 +274,15 @@ static void forget_change(autotuner *t, kw_record now[], size_t count, double ch
     }
 }
 
+/* The few that tell of the machine may be slower by themselves: what others gain by that is a place in the final, not a win. */
+static void keep_behind(kw_record now[], size_t count, size_t known, double best_ns) {
+    for (size_t i = known; i < count; i++) {
+        if (now[i].time_ns > 0 && now[i].time_ns < best_ns) {
+            scale_times(&now[i], best_ns / now[i].time_ns);
+        }
+    }
+}
+
 /* Times some of the candidates in turns. The first known of them tell how the machine changed since they were timed before. Of the time known
  * and the new one the better stays; anew: the new one. */
 static bool time_in_turns(autotuner *t, tuned_candidate *const list[], size_t count, size_t known, bool anew, kw_timing_options options) {
@@ -289,11 +298,17 @@ static bool time_in_turns(autotuner *t, tuned_candidate *const list[], size_t co
     options.pack_weights = !t->request->fresh_weights;
     options.levelled = true;
     if (kw_bench_time(t->bench, kernels, configs, count, &options, records, &why)) {
+        if (why.status == KW_ENVIRONMENT) {
+            kw_fail(&t->broken, KW_ENVIRONMENT, "kernels timed in turns: %.400s", why.text); /* the device is lost */
+        }
         kw_log_line(&t->request->context->settings, "%s: earlier times decide: %s", t->request->text, why.text);
         return false;
     }
     t->change = common_change(list, records, known);
     forget_change(t, records, count, t->change);
+    if (t->change > 1) {
+        keep_behind(records, count, known, list[0]->record.time_ns);
+    }
     for (size_t i = 0; i < count; i++) {
         bool none = records[i].outcome == KW_SLOW || records[i].outcome == KW_UNLAUNCHED; /* there may be no memory for all at once */
         bool taken = anew || records[i].outcome != KW_GOOD || !is_candidate_timed(list[i]);
@@ -353,8 +368,8 @@ static int32_t batches_for(const autotuner *t, size_t count, bool again) {
     return batches < least ? least : batches > most ? most : (int32_t)batches;
 }
 
-/* Times the first count candidates in turns and puts them in order. */
-static bool time_finalists(autotuner *t, size_t count, bool again) {
+/* Times the first count of the finalists in turns and puts them in order. One that is found wrong by then is no finalist any more. */
+static bool time_finalists(autotuner *t, size_t count, size_t *finalists, bool again) {
     tuned_candidate *list[IN_TURNS_MAX];
     for (size_t i = 0; i < count; i++) {
         list[i] = &t->tuned[i];
@@ -363,7 +378,13 @@ static bool time_finalists(autotuner *t, size_t count, bool again) {
         return false;
     }
     qsort(t->tuned, count, sizeof *t->tuned, compare_tuned);
-    return true;
+    if (!is_candidate_timed(&t->tuned[count - 1])) {
+        qsort(t->tuned, *finalists, sizeof *t->tuned, compare_tuned);
+        while (*finalists && !is_candidate_timed(&t->tuned[*finalists - 1])) {
+            --*finalists;
+        }
+    }
+    return *finalists > 0;
 }
 
 /* Whether a time lies where a little more noise would change the decision. */
@@ -405,27 +426,41 @@ static void repeat_while_busy(autotuner *t, size_t *count) {
         t->finals++;
         qsort(t->tuned, t->count, sizeof *t->tuned, compare_tuned);
         *count = (size_t)kw_max((int64_t)*count, (int64_t)count_near(t, IN_TURNS_MAX, near * t->tuned[0].record.time_ns));
-        if (!time_finalists(t, *count, true)) {
+        if (!time_finalists(t, *count, count, true)) {
             return;
         }
     }
 }
 
-/* After it the candidates stand best first, and the first *finalists of them were timed together. Those at the edge of a tie are timed
- * again: the least of several times is nearest to the truth. */
-static void run_final(autotuner *t, size_t *finalists) {
+/* Sorts the candidates best first; how many of them enter the final. */
+static size_t pick_finalists(autotuner *t) {
     qsort(t->tuned, t->count, sizeof *t->tuned, compare_tuned);
+    double best = t->tuned[0].record.time_ns;
+    return count_near(t, best > long_ns ? LONG_FINALISTS : IN_TURNS_MAX, best * (best > long_ns ? near_long : near));
+}
+
+/* Those at the edge of a tie are timed again: the least of several times is nearest to the truth. */
+static void time_rounds(autotuner *t, size_t *finalists) {
     bool is_long = t->tuned[0].record.time_ns > long_ns;
-    *finalists = count_near(t, is_long ? LONG_FINALISTS : IN_TURNS_MAX, t->tuned[0].record.time_ns * (is_long ? near_long : near));
-    if (!*finalists || (is_long && *finalists == 1) || !time_finalists(t, *finalists, false)) {
+    if ((is_long && *finalists == 1) || !time_finalists(t, *finalists, finalists, false)) {
         return;
     }
     repeat_while_busy(t, finalists);
     for (int round = 1; round < FINALS_MAX && !is_long && !is_tuning_over(t); round++) {
         size_t tied = count_near(t, *finalists, t->tuned[0].record.time_ns * (1 + unclear));
-        if (!is_unclear(t, tied) || !time_finalists(t, tied, true)) {
+        if (!is_unclear(t, tied) || !time_finalists(t, tied, finalists, true)) {
             return;
         }
+    }
+}
+
+/* After it the candidates stand best first, and the first *finalists of them were timed together; where all of these were found wrong, those
+ * that are next, as they were screened. */
+static void run_final(autotuner *t, size_t *finalists) {
+    *finalists = pick_finalists(t);
+    if (*finalists) {
+        time_rounds(t, finalists);
+        *finalists = *finalists ? *finalists : pick_finalists(t);
     }
 }
 

@@ -57,7 +57,8 @@ typedef struct sample_list {
     int32_t warmups, looks;                /* calls and batches while the batch was sized */
     int64_t calls;                         /* a batch */
     int threads;
-    bool alone; /* batches are looked at from within */
+    bool alone;       /* batches are looked at from within */
+    bool sized_alone; /* so were the looks that sized the batch */
     bool gave_up;
     double slow;                         /* times the fastest, when dropped for it */
     double spent_ns;                     /* all calls so far */
@@ -151,14 +152,14 @@ static bool is_hopeless(const timer *t, const sample_list *list, int64_t calls) 
 static kw_status look_once(timer *t, size_t which, sample_list *list, int64_t calls, kw_error *err) {
     int64_t wall = 0, cpu = 0;
     report_timer_turn(t, which);
-    kw_status status = run_batch(&t->subjects[which], list->alone, calls, &wall, &cpu, err);
+    kw_status status = run_batch(&t->subjects[which], list->sized_alone, calls, &wall, &cpu, err);
     if (status) {
         return status;
     }
     double each = (double)kw_max(1, wall) / (double)calls, each_cpu = (double)kw_max(1, cpu) / (double)calls;
     list->seen_ns = list->looks == 0 || each < list->seen_ns ? each : list->seen_ns;
     list->seen_cpu_ns = list->looks == 0 || each_cpu < list->seen_cpu_ns ? each_cpu : list->seen_cpu_ns;
-    list->own_ns = list->threads > 1 && !list->alone ? list->seen_ns : list->seen_cpu_ns;
+    list->own_ns = list->threads > 1 && !list->sized_alone ? list->seen_ns : list->seen_cpu_ns;
     list->warmups += (int32_t)calls;
     list->last_ns = (double)wall;
     list->spent_ns += (double)wall;
@@ -193,7 +194,7 @@ static kw_status size_batch(timer *t, size_t which, kw_error *err) {
     int64_t target = options->batch_ns > 0 ? options->batch_ns : BATCH_NS;
     const kw_subject *subject = &t->subjects[which];
     list->threads = subject->threads > 0 ? subject->threads : t->threads;
-    list->alone = list->threads > 1 && subject->alone;
+    list->alone = list->sized_alone = list->threads > 1 && subject->alone;
     kw_status status = look_at_samples(t, which, list, target, err);
     double best = list->own_ns;
     if (status) {
@@ -506,6 +507,9 @@ static void find_levels(timer *t) {
         double usual = kw_median(t->scratch, count);
         for (size_t j = 0; j < count; j++) {
             int32_t r = t->kept[j]->round;
+            if (!(usual > 0)) {
+                continue; /* by a clock that ticks too seldom */
+            }
             t->levels[r] = fmin(t->levels[r], value_of(t, &t->lists[i], t->kept[j]) / usual);
             t->present[r]++;
         }

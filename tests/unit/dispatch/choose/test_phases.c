@@ -24,6 +24,8 @@ static struct machine {
     bool slow;
     uint64_t random;
     const kw_config *const *timed; /* by kw_bench_time */
+    int wrong;                     /* toys 0..wrong-1 are found wrong when they are timed in turns */
+    bool lost;                     /* so is the device lost */
 } machine;
 
 int __real_clock_gettime(clockid_t id, struct timespec *t);
@@ -90,8 +92,19 @@ static size_t toy_number(const char *config) {
 
 kw_status __wrap_kw_bench_time(kw_bench *bench, const kw_kernel *const kernels[], const kw_config *const configs[], size_t count,
                                const kw_timing_options *options, kw_record records[], kw_error *err) {
+    char config[KW_CONFIG_TEXT_MAX];
     machine.timed = configs;
-    return __real_kw_bench_time(bench, kernels, configs, count, options, records, err);
+    if (machine.lost && count > 1) {
+        return kw_fail(err, KW_ENVIRONMENT, "the device is lost");
+    }
+    kw_status status = __real_kw_bench_time(bench, kernels, configs, count, options, records, err);
+    for (size_t i = 0; i < count && count > 1; i++) {
+        kw_config_print(config, sizeof config, configs[i]);
+        if ((int)toy_number(config) < machine.wrong) {
+            records[i].outcome = KW_WRONG; /* behind the timing: the times stay */
+        }
+    }
+    return status;
 }
 
 kw_status __wrap_kw_time_subjects(const kw_subject subjects[], size_t count, const kw_timing_options *options, int threads,
@@ -151,9 +164,29 @@ static void phases_of_the_machine_do_not_decide(void **state) {
     assert_true(spent_ns / (double)(SEEDS * sizeof means / sizeof *means) < 2e8); /* and a choice takes no longer for it */
 }
 
+/* Results are looked at again behind the timings of the final. */
+static void who_is_found_wrong_in_turns_does_not_win(void **state) {
+    machine = (struct machine){.mean_ns = 1e18, .ns = {1e5, 1.02e5, 1.04e5}, .wrong = 1};
+    assert_true(choose_once(*state) > 1.015);
+    machine = (struct machine){.mean_ns = 1e18, .ns = {1e5, 1.02e5, 2e5}, .wrong = 2}; /* the third was no finalist */
+    assert_true(choose_once(*state) > 1.9);
+}
+
+static void a_device_that_is_lost_in_turns_ends_the_tuning(void **state) {
+    toy_world *world = *state;
+    machine = (struct machine){.mean_ns = 1e18, .ns = {1e5, 1.02e5, 1.04e5}, .lost = true};
+    unlink(world->wisdom);
+    kw_context *context = toy_open(world);
+    assert_contains(toy_chosen(context, &(kw_plan_options){.size = sizeof(kw_plan_options), .mode = KW_SHORTLIST}), "the device is lost");
+    assert_int_not_equal(access(world->wisdom, F_OK), 0);
+    kw_context_close(&context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(phases_of_the_machine_do_not_decide, setup, teardown),
+        cmocka_unit_test_setup_teardown(who_is_found_wrong_in_turns_does_not_win, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_device_that_is_lost_in_turns_ends_the_tuning, setup, teardown),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
