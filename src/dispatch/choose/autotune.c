@@ -10,6 +10,7 @@
 #include "base/os/clock.h"
 #include "base/os/parallel.h"
 #include "measure/evaluate_kernel.h"
+#include "measure/machine_change.h"
 #include "measure/timing/noise.h"
 
 #include <math.h>
@@ -155,9 +156,7 @@ static void note_lost_device(autotuner *t, const tuned_candidate *c, const kw_er
 
 /* --- screenings -------------------------------------------------------------------------------------------------------- */
 
-/* Times the tuned_candidate briefly; of this time and an earlier one the lesser stays. */
 static void time_briefly(autotuner *t, tuned_candidate *c) {
-    kw_record before = c->record;
     kw_error why = {0};
     kw_timing_options brief = {
         .pack_weights = !t->request->fresh_weights, .batches = SCREEN_BATCHES, .give_up_ns = hopeless * t->progress.best_ns};
@@ -166,9 +165,6 @@ static void time_briefly(autotuner *t, tuned_candidate *c) {
     }
     if (c->record.outcome == KW_UNLAUNCHED || t->broken.status) {
         return;
-    }
-    if (before.time_ns > 0 && before.time_ns < c->record.time_ns) {
-        c->record = before;
     }
     if (c->record.samples && (t->progress.best_ns <= 0 || c->record.time_ns < t->progress.best_ns)) {
         t->progress.best_ns = c->record.time_ns;
@@ -243,43 +239,13 @@ static bool is_better_time(const autotuner *t, const kw_record *now, const kw_re
     return now->time_ns < allowance * known->time_ns;
 }
 
-static void scale_times(kw_record *record, double by) {
-    double *times[] = {&record->time_ns,  &record->spread_ns, &record->median_ns, &record->mad_ns,
-                       &record->least_ns, record->half_ns,    record->half_ns + 1};
-    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        *times[i] *= by;
-    }
-}
-
-/* Where all kernels are slower than they were, or all faster, the machine has changed, at least as much as the one that changed least. */
-static double common_change(tuned_candidate *const list[], const kw_record now[], size_t count) {
-    double least = INFINITY, most = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (is_candidate_timed(list[i]) && now[i].outcome == KW_GOOD && now[i].samples > 0) {
-            double change = now[i].time_ns / list[i]->record.time_ns;
-            least = fmin(least, change);
-            most = fmax(most, change);
-        }
-    }
-    return most < 1 && most > 0 ? most : least > 1 && least < INFINITY ? least : 1;
-}
-
 /* Puts all times as of the machine's faster state. */
 static void forget_change(autotuner *t, kw_record now[], size_t count, double change) {
     for (size_t i = 0; i < t->count && change < 1; i++) {
-        scale_times(&t->tuned[i].record, change);
+        kw_record_scale(&t->tuned[i].record, change);
     }
     for (size_t i = 0; i < count && change > 1; i++) {
-        scale_times(&now[i], 1 / change);
-    }
-}
-
-/* The few that tell of the machine may be slower by themselves: what others gain by that is a place in the final, not a win. */
-static void keep_behind(kw_record now[], size_t count, size_t known, double best_ns) {
-    for (size_t i = known; i < count; i++) {
-        if (now[i].time_ns > 0 && now[i].time_ns < best_ns) {
-            scale_times(&now[i], best_ns / now[i].time_ns);
-        }
+        kw_record_scale(&now[i], 1 / change);
     }
 }
 
@@ -289,8 +255,10 @@ static bool time_in_turns(autotuner *t, tuned_candidate *const list[], size_t co
     const kw_kernel *kernels[IN_TURNS_MAX];
     const kw_config *configs[IN_TURNS_MAX];
     kw_record records[IN_TURNS_MAX];
+    double before_ns[IN_TURNS_MAX];
     kw_error why = {0};
     for (size_t i = 0; i < count; i++) {
+        before_ns[i] = is_candidate_timed(list[i]) ? list[i]->record.time_ns : 0;
         kernels[i] = list[i]->loaded->kernel;
         configs[i] = &list[i]->loaded->config;
         records[i] = list[i]->record;
@@ -304,10 +272,10 @@ static bool time_in_turns(autotuner *t, tuned_candidate *const list[], size_t co
         kw_log_line(&t->request->context->settings, "%s: earlier times decide: %s", t->request->text, why.text);
         return false;
     }
-    t->change = common_change(list, records, known);
+    t->change = kw_machine_change(before_ns, records, known);
     forget_change(t, records, count, t->change);
     if (t->change > 1) {
-        keep_behind(records, count, known, list[0]->record.time_ns);
+        kw_record_keep_behind(records + known, count - known, before_ns[0]);
     }
     for (size_t i = 0; i < count; i++) {
         bool none = records[i].outcome == KW_SLOW || records[i].outcome == KW_UNLAUNCHED; /* there may be no memory for all at once */

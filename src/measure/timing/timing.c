@@ -57,8 +57,7 @@ typedef struct sample_list {
     int32_t warmups, looks;                /* calls and batches while the batch was sized */
     int64_t calls;                         /* a batch */
     int threads;
-    bool alone;       /* batches are looked at from within */
-    bool sized_alone; /* so were the looks that sized the batch */
+    bool alone, sized_alone; /* batches are looked at from within; so were the looks that sized them */
     bool gave_up;
     double slow;                         /* times the fastest, when dropped for it */
     double spent_ns;                     /* all calls so far */
@@ -505,11 +504,8 @@ static void find_levels(timer *t) {
     for (size_t i = 0; i < t->count; i++) {
         size_t count = take_samples(t, &t->lists[i]);
         double usual = kw_median(t->scratch, count);
-        for (size_t j = 0; j < count; j++) {
+        for (size_t j = 0; j < count && usual > 0; j++) { /* 0: by a clock that ticks too seldom */
             int32_t r = t->kept[j]->round;
-            if (!(usual > 0)) {
-                continue; /* by a clock that ticks too seldom */
-            }
             t->levels[r] = fmin(t->levels[r], value_of(t, &t->lists[i], t->kept[j]) / usual);
             t->present[r]++;
         }
