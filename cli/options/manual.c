@@ -83,7 +83,7 @@ void cli_print_manual(void) {
         print_option(i);
     }
     printf(".SH EXIT STATUS\n0 done; 1 the work failed; 2 the request was wrong; 3 the environment was wrong; 130 interrupted.\n");
-    printf(
-        ".SH ENVIRONMENT\nKW_CACHE_DIR, KW_DATA_DIR, KW_WISDOM, KW_CC, KW_MODEL, KW_MODE, KW_THREADS, KW_SPREAD_MAX, KW_RULES, KW_KERNELS, "
-        "KW_LOG: see the public headers.\n");
+    printf(".SH ENVIRONMENT\nKW_CACHE_DIR, KW_DATA_DIR, KW_WISDOM, KW_CC, KW_MODEL, KW_MODE, KW_THREADS, KW_SPREAD_MAX, KW_RATES, "
+           "KW_RULES, KW_KERNELS, "
+           "KW_LOG: see the public headers.\n");
 }

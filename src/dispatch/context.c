@@ -1,5 +1,5 @@
 /* context.c: opening and closing. Opening reads the environment and the device's facts and nothing else: compiler, cache, wisdom and the
- * default registry are looked up on first need. The machine's rates are read where they are kept, never measured. */
+ * default registry are looked up on first need. The machine's rates are read where they are kept, and measured by the first choice else. */
 #include "dispatch/context.h"
 
 #include "base/os/lease.h"
@@ -18,8 +18,9 @@ static kw_status open_context_device(kw_context *context, const char *device, kw
     }
     if (!status) {
         context->facts = *context->backend->target(context->device);
-        kw_rates_recall(&context->facts, &context->settings);
-        context->target = &context->facts;
+        bool kept = kw_rates_recall(&context->facts, &context->settings);
+        atomic_init(&context->rates_known, kept || context->settings.usual_rates || kw_target_is_gpu(&context->facts));
+        atomic_init(&context->target, &context->facts);
         kw_target_print(context->target_text, sizeof context->target_text, context->target);
         kw_cpu_brand(context->brand);
     }
@@ -42,9 +43,9 @@ kw_status kw_context_open(kw_context **context, const char *device, const kw_con
     kw_plan_cache_open(&opened->plan_cache);
     kw_status status = kw_settings_read(&opened->settings, options, err);
     status = status ? status : open_context_device(opened, device, err);
-    status = status ? status : kw_build_tools_open(&opened->build_tools, &opened->settings, opened->target, err);
+    status = status ? status : kw_build_tools_open(&opened->build_tools, &opened->settings, &opened->facts, err);
     status = status ? status : kw_wisdom_open(&opened->wisdom, &opened->settings, opened->target_text, err);
-    status = status ? status : kw_model_selector_open(&opened->selector, &opened->settings, opened->target, err);
+    status = status ? status : kw_model_selector_open(&opened->selector, &opened->settings, &opened->facts, err);
     if (status) {
         kw_context_close(&opened);
         return status;

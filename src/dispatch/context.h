@@ -15,14 +15,16 @@
 #include "base/os/process/fork.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 struct kw_context {
     kw_fork_mark mark;
     kw_settings settings;
     const kw_backend *backend;
     kw_device *device;
-    kw_target facts; /* what target is: the device's, with the rates that are kept of this machine */
-    const kw_target *target;
+    kw_target facts, learned;          /* the device's, with the rates that are kept of this machine; with rates that were measured since */
+    _Atomic(const kw_target *) target; /* one of the two */
+    atomic_bool rates_known;           /* as far as they ever will be; set with measuring held */
     char target_text[KW_TARGET_TEXT_MAX], brand[KW_BRAND_MAX];
     kw_build_tools *build_tools;
     kw_wisdom *wisdom;
@@ -57,6 +59,10 @@ void kw_context_release(kw_context *context, void *memory, size_t bytes);
 /* Nothing else is measured in between: by this context, nor, on a device that is a GPU's, by other processes of the user. */
 void kw_context_measuring_begin(kw_context *context);
 void kw_context_measuring_end(kw_context *context);
+
+/* Measures this machine's rates where the context does not know them: once a machine, for they are kept. Before the first choice that is not
+ * frozen; measuring must not be held. It takes a fifth of a second. */
+void kw_context_learn_rates(kw_context *context);
 
 /* Times that spread by more than this share are no facts. Of a device that is played no time is one, so that none is measured twice. */
 static inline double kw_context_spread_limit(const kw_context *context) {

@@ -22,7 +22,7 @@ static double take_roof(kw_context *context, double *known, bool memory, kw_dtyp
     if (*known <= 0 && kw_target_is_gpu(context->target)) {
         *known = measure_gpu(context, memory, dtype);
     } else if (*known <= 0) {
-        *known = memory ? kw_cpu_bandwidth() : kw_cpu_peak(dtype, (int)context->target->units);
+        *known = memory ? kw_cpu_bandwidth() : kw_cpu_peak(context->target->arch, dtype, (int)context->target->units);
     }
     double roof = *known;
     kw_context_measuring_end(context);
@@ -37,6 +37,20 @@ double kw_context_peak(kw_context *context, kw_dtype dtype) {
 
 double kw_context_bandwidth(kw_context *context) {
     return context && !kw_context_lost(context) ? take_roof(context, &context->bandwidth, true, KW_FP32) : 0;
+}
+
+void kw_context_learn_rates(kw_context *context) {
+    if (atomic_load(&context->rates_known)) {
+        return;
+    }
+    kw_context_measuring_begin(context);
+    if (!atomic_load(&context->rates_known)) {
+        context->learned = context->facts;
+        kw_rates_learn(&context->learned, &context->settings);
+        atomic_store(&context->target, &context->learned);
+        atomic_store(&context->rates_known, true);
+    }
+    kw_context_measuring_end(context);
 }
 
 kw_status kw_context_rates(char *text, size_t capacity, kw_context *context, kw_error *err) {

@@ -181,6 +181,9 @@ static kw_status find_plan_impl(kw_plan_impl **impl, kw_context *context, const 
     };
     kw_choice choice = {0};
     kw_status status = kw_problem_check(&key->problem, err);
+    if (!status && request.mode != KW_FROZEN) {
+        kw_context_learn_rates(context);
+    }
     status = status || request.registry ? status : kw_registry_default(&request.registry, context, err);
     if (status) {
         return status;

@@ -72,9 +72,9 @@ bool kw_oracle(const kw_record records[], size_t count, size_t *index, double *t
 /* Mean of the two halves; 0 where there are none. */
 double kw_record_score(const kw_record *record);
 
-/* Measured FLOP/s of a register-only loop of the type on this CPU with so many threads, by the strongest of its instructions: tile registers,
- * dot products, multiply-adds. 0 for types that have none of their own. */
-double kw_cpu_peak(kw_dtype dtype, int threads);
+/* Measured FLOP/s of a register-only loop of the type on this CPU with so many threads, by that instruction of the architecture (a target's arch)
+ * which gets most done: tile registers, dot products, multiply-adds. 0 for types that have none of their own. */
+double kw_cpu_peak(const char *arch, kw_dtype dtype, int threads);
 /* Measured bytes a second at which one thread reads memory beyond the caches; 0 when there is too little memory to tell. */
 double kw_cpu_bandwidth(void);
 /* The same of a GPU by its own clock, FLOP/s of the type by matrix instructions (on NVIDIA multiply-adds for fp32), and bytes a second read

@@ -90,13 +90,16 @@ static void read_clocks(char *text, size_t capacity) {
     }
 }
 
-/* What is kept of the machine's cores, for who learns from the rows. */
+/* What is kept of the machine's cores, for who learns from the rows; measured where nothing is. */
 static void add_kept_rates(kw_line *line, const kw_target *target) {
     kw_settings settings;
     kw_target known = *target;
     char text[KW_RATES_TEXT_MAX];
     if (!kw_settings_read(&settings, NULL, NULL)) {
-        if (kw_rates_recall(&known, &settings) && kw_rates_print(text, sizeof text, &known.rates)) {
+        if (!kw_rates_recall(&known, &settings) && !settings.usual_rates) {
+            kw_rates_renew(&known, &settings);
+        }
+        if (kw_rates_print(text, sizeof text, &known.rates)) {
             kw_line_addf(line, " %s", text);
         }
         kw_settings_drop(&settings);
@@ -110,7 +113,7 @@ static void measure_roofs(char *text, size_t capacity, const kw_sweep_plan *plan
         wanted[plan->tasks[i].problem->dtype] |= plan->tasks[i].fit > 0;
     }
     for (int dtype = 0; dtype < KW_DTYPE_COUNT; dtype++) {
-        double peak = wanted[dtype] ? kw_cpu_peak((kw_dtype)dtype, threads) : 0;
+        double peak = wanted[dtype] ? kw_cpu_peak(plan->target.arch, (kw_dtype)dtype, threads) : 0;
         if (peak > 0) {
             kw_line_addf(&line, "%s=%.0f ", kw_dtype_name((kw_dtype)dtype), peak);
         }

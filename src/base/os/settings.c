@@ -78,6 +78,14 @@ static kw_status read_spread_limit(double *limit, kw_error *err) {
     return KW_OK;
 }
 
+static kw_status read_rates(bool *usual, kw_error *err) {
+    const char *text = variable("KW_RATES");
+    *usual = text && !strcmp(text, "usual");
+    return !text || *usual || !strcmp(text, "measured")
+               ? KW_OK
+               : kw_fail(err, KW_ILLEGAL, "KW_RATES=%.40s is not known; known: measured usual", text);
+}
+
 static kw_status read_mode(kw_mode *mode, kw_error *err) {
     *mode = KW_SHORTLIST;
     const char *text = variable("KW_MODE");
@@ -148,6 +156,7 @@ kw_status kw_settings_read(kw_settings *settings, const kw_context_options *opti
     status = status ? status : read_mode(&settings->mode, err);
     status = status ? status : kw_spill_limit_read(&settings->spill_limit, options->spill_limit, err);
     status = status ? status : read_spread_limit(&settings->spread_limit, err);
+    status = status ? status : read_rates(&settings->usual_rates, err);
     status = status ? status : read_places(settings, options, err);
     if (status) {
         kw_settings_drop(settings);

@@ -22,6 +22,7 @@ typedef struct kw_settings {
     int64_t spill_limit;  /* bytes, for kw_resources_check */
     const kw_stop *stop;  /* may be NULL */
     double spread_limit;  /* a share: times that spread more are no facts; below 0: KW_SPREAD_MAX does not say */
+    bool usual_rates;     /* KW_RATES=usual: a core's rates are neither read nor measured, and the stated defaults stand */
     void (*log)(void *user, const char *line);
     void *user;
     kw_host_threads host_threads;

@@ -118,6 +118,7 @@ static void ask_model(kw_candidates *candidates, served_kernels *l, const kw_req
     kw_selector_query query = {
         .registry = request->registry->serial,
         .problem = &request->problem,
+        .target = request->context->target,
         .configs = l->configs,
         .launches = l->fitting,
         .estimates = l->estimates,

@@ -367,7 +367,7 @@ static bool rank_by_model(kw_model_selector *selector, const kw_selector_query *
         kw_ranking_replace(r->ranking, i, q->configs[i]);
     }
     if (!status) {
-        kw_ranking_score_parts(r->ranking, q->problem, selector->target, q->launches, q->estimates, ns);
+        kw_ranking_score_parts(r->ranking, q->problem, q->target, q->launches, q->estimates, ns);
         status = any_finite(ns, q->count) ? KW_OK : kw_fail(&why, KW_FAILED, "it has no finite time for any kernel that fits");
     }
     if (status) {

@@ -13,7 +13,7 @@
 
 typedef struct kw_model_selector kw_model_selector;
 
-/* settings and target outlive it. */
+/* settings and target outlive it. Of the target only what its text says counts; its rates come with each query. */
 kw_status kw_model_selector_open(kw_model_selector **selector, const kw_settings *settings, const kw_target *target, kw_error *err);
 void kw_model_selector_close(kw_model_selector **selector);
 
@@ -25,6 +25,7 @@ enum { KW_SELECTOR_TAILORED = 20 };
 typedef struct kw_selector_query {
     uint64_t registry; /* its serial */
     const kw_problem *problem;
+    const kw_target *target; /* the selector's, with the rates that are known by now */
     const kw_config *const *configs;
     const kw_launch *const *launches;
     const kw_estimate *estimates;

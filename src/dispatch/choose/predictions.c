@@ -16,6 +16,9 @@ kw_status kw_predictions_visit(kw_context *context, const kw_problem *problem, c
     kw_request request = {.context = context, .registry = registry, .problem = *problem, .workspace_max = INT64_MAX};
     kw_status status = kw_context_check(context, err);
     status = status ? status : kw_problem_check(problem, err);
+    if (!status) {
+        kw_context_learn_rates(context);
+    }
     status = status || registry ? status : kw_registry_default(&request.registry, context, err);
     status = status ? status : kw_candidates_gather(&candidates, &request, err);
     for (size_t i = 0; !status && i < candidates.count; i++) {

@@ -11,7 +11,7 @@
 
 #include <stddef.h>
 
-enum { ACCUMULATORS = 14, TILE_SUMS = 6, REPEATS = 12, LOOP_NS = 1000000 };
+enum { ACCUMULATORS = 14, TILE_SUMS = 6, REPEATS = 12, LOOP_NS = 250000 };
 
 #if defined(__x86_64__)
 

@@ -25,7 +25,7 @@ typedef enum kw_core_loop_id {
 
 /* NULL where this processor has no such instructions. */
 kw_core_loop kw_core_loop_of(kw_core_loop_id id);
-/* Instructions a nanosecond: the best of a dozen runs of a millisecond. */
+/* Instructions a nanosecond: the best of a dozen runs of a quarter of a millisecond. */
 double kw_core_loop_rate(kw_core_loop loop);
 
 #endif

@@ -4,29 +4,49 @@
 
 #include "base/os/clock.h"
 #include "base/os/parallel.h"
+#include "config/arch/isa.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+/* An instruction that multiplies: its types, what an architecture needs to have of it, and the operations of one. */
 typedef struct peak_loop {
-    kw_core_loop run;
-    double flops; /* of one instruction */
+    kw_core_loop_id id;
+    uint32_t dtypes, isa, has;
+    double flops;
 } peak_loop;
 
-static peak_loop choose_loop(kw_dtype dtype) {
-    enum { TILE_BF16 = 16 * 16 * 32 * 2, TILE_INT8 = 16 * 16 * 64 * 2 };
-    const peak_loop loops[] = {
-        {kw_core_loop_of(dtype == KW_BF16 ? KW_LOOP_TILES : KW_LOOP_BYTE_TILES), dtype == KW_BF16 ? TILE_BF16 : TILE_INT8},
-        {kw_core_loop_of(dtype == KW_BF16 ? KW_LOOP_DP512 : KW_LOOP_BYTES512), dtype == KW_BF16 ? 64 : 128},
-        {kw_core_loop_of(KW_LOOP_FMA512), 32},
-        {kw_core_loop_of(KW_LOOP_FMA256), 16},
-    };
-    bool floats = dtype == KW_FP32 || dtype == KW_BF16 || dtype == KW_FP16, narrow = dtype == KW_BF16 || dtype == KW_INT8;
-    const peak_loop *loop = loops + (narrow ? 0 : 2), *end = loops + (floats ? 4 : narrow ? 2 : 0);
-    while (loop < end && !loop->run) {
-        loop++;
+enum { FLOATS = 1 << KW_FP32 | 1 << KW_BF16 | 1 << KW_FP16, BF16 = 1 << KW_BF16, INT8 = 1 << KW_INT8 };
+enum { OF_256 = 1 << KW_ISA_AVX2, OF_512 = 1 << KW_ISA_AVX512 };
+
+static const peak_loop peak_loops[] = {
+    {KW_LOOP_TILES, BF16, OF_512, KW_CPU_AMX, 16 * 16 * 32 * 2},
+    {KW_LOOP_BYTE_TILES, INT8, OF_512, KW_CPU_AMX, 16 * 16 * 64 * 2},
+    {KW_LOOP_DP512, BF16, OF_512, KW_CPU_BF16, 64},
+    {KW_LOOP_BYTES512, INT8, OF_512, KW_CPU_VNNI, 128},
+    {KW_LOOP_BYTES256, INT8, OF_256, KW_CPU_AVX_VNNI, 64},
+    {KW_LOOP_WIDE512, INT8, OF_512, 0, 64},
+    {KW_LOOP_WIDE256, INT8, OF_256, 0, 32},
+    {KW_LOOP_FMA512, FLOATS, OF_512, 0, 32},
+    {KW_LOOP_FMA256, FLOATS, OF_256, 0, 16},
+};
+
+/* The one by which the architecture gets most done of the type: which that is differs from core to core (docs/kernels/cpu-rates.md). */
+static peak_loop choose_loop(const char *arch, kw_dtype dtype) {
+    const kw_cpu_arch *cpu = kw_cpu_arch_find(arch);
+    peak_loop best = {0};
+    double most = 0;
+    for (size_t i = 0; cpu && i < sizeof peak_loops / sizeof *peak_loops; i++) {
+        const peak_loop *l = &peak_loops[i];
+        bool has = l->dtypes >> dtype & 1 && cpu->isas & l->isa && (cpu->has & l->has) == l->has;
+        kw_core_loop run = has ? kw_core_loop_of(l->id) : NULL;
+        double flops = run ? l->flops * kw_core_loop_rate(run) : 0;
+        if (flops > most) {
+            best = *l;
+            most = flops;
+        }
     }
-    return loop < end ? *loop : (peak_loop){0};
+    return best;
 }
 
 enum { PEAK_THREADS_MAX = 1024 };
@@ -41,12 +61,12 @@ static void time_peak_loop(void *user, size_t number) {
     team->rate[number] = kw_core_loop_rate(team->loop);
 }
 
-double kw_cpu_peak(kw_dtype dtype, int threads) {
-    peak_loop loop = choose_loop(dtype);
-    if (!loop.run) {
+double kw_cpu_peak(const char *arch, kw_dtype dtype, int threads) {
+    peak_loop loop = choose_loop(arch, dtype);
+    if (!(loop.flops > 0)) {
         return 0;
     }
-    peak_team team = {.loop = loop.run, .rate = {0}};
+    peak_team team = {.loop = kw_core_loop_of(loop.id), .rate = {0}};
     /* Threads without a core of their own add nothing. */
     size_t cores = kw_cores_list(NULL, 0), count = threads < 1 ? 1 : (size_t)threads < cores ? (size_t)threads : cores;
     count = count < PEAK_THREADS_MAX ? count : PEAK_THREADS_MAX;

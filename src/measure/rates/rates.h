@@ -1,4 +1,4 @@
-/* rates.h: the rates of a CPU target (problem/target/rates.h), measured in about a second and kept in the user's data folder.
+/* rates.h: the rates of a CPU target (problem/target/rates.h), measured once and kept in the user's data folder.
  *
  * The file is "rates.txt": a first line "# kernelwright rates 1", then one line a machine: architecture and processor model, then the
  * rates as text. KW_CPU_ARCH makes another architecture, so another machine with rates of its own. A line of another form means nothing
@@ -9,13 +9,18 @@
 #include "base/os/settings.h"
 #include "problem/target/target.h"
 
-/* Measures what the architecture of the target has; target->rates gets it. Only on the CPU that the target is of. */
-void kw_rates_measure(kw_target *target);
-/* Gives the target what is kept of it; false: nothing is, or there is no data folder. */
+/* What is measured: all, in about a second; or instructions and caches alone, in a fifth of one and 64 MB of memory at most. */
+typedef enum kw_rates_part { KW_RATES_ALL, KW_RATES_CORE } kw_rates_part;
+
+/* Measures what the architecture of the target has; target->rates gets it, and 0 for what was left out. Only on the CPU that the target is of. */
+void kw_rates_measure(kw_target *target, kw_rates_part part);
+/* Gives the target what is kept of it; false: nothing is, there is no data folder, or the settings want the usual ones. */
 bool kw_rates_recall(kw_target *target, const kw_settings *settings);
 /* Keeps target->rates; where that cannot be, err says why. */
 kw_status kw_rates_keep(const kw_target *target, const kw_settings *settings, kw_error *err);
-/* Measures them, raises what is kept by them and keeps that; the log tells why it was not kept. Nothing for a GPU. */
+/* Measures all of them, raises what is kept by them and keeps that; the log tells why it was not kept. Nothing for a GPU. */
 void kw_rates_renew(kw_target *target, const kw_settings *settings);
+/* For a choice on a machine of which nothing is kept: what another process keeps by now, else instructions and caches are measured and kept. */
+void kw_rates_learn(kw_target *target, const kw_settings *settings);
 
 #endif

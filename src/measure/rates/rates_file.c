@@ -2,6 +2,7 @@
 #include "measure/rates/rates.h"
 
 #include "backend/backend.h"
+#include "base/os/clock.h"
 #include "base/os/file.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ bool kw_rates_recall(kw_target *target, const kw_settings *settings) {
     size_t size;
     bool found = false;
     print_machine(machine, target);
-    const char *path = print_path(&arena, settings);
+    const char *path = settings->usual_rates ? NULL : print_path(&arena, settings);
     kw_word line;
     if (path && !kw_target_is_gpu(target) && !kw_file_read(&arena, path, FILE_LIMIT, &data, &size, NULL)) {
         kw_scan scan = {data, data + size};
@@ -87,17 +88,34 @@ kw_status kw_rates_keep(const kw_target *target, const kw_settings *settings, kw
     return status;
 }
 
-void kw_rates_renew(kw_target *target, const kw_settings *settings) {
+static void keep_or_tell(const kw_target *target, const kw_settings *settings) {
     kw_error err = {0};
+    if (kw_rates_keep(target, settings, &err)) {
+        kw_log_line(settings, "the rates of this machine were measured and could not be kept: %s", err.text);
+    }
+}
+
+void kw_rates_renew(kw_target *target, const kw_settings *settings) {
     if (kw_target_is_gpu(target)) {
         return;
     }
     kw_target kept = *target;
-    kw_rates_measure(target);
+    kw_rates_measure(target, KW_RATES_ALL);
     if (kw_rates_recall(&kept, settings)) {
         kw_rates_raise(&target->rates, &kept.rates);
     }
-    if (kw_rates_keep(target, settings, &err)) {
-        kw_log_line(settings, "the rates of this machine were measured and could not be kept: %s", err.text);
+    keep_or_tell(target, settings);
+}
+
+void kw_rates_learn(kw_target *target, const kw_settings *settings) {
+    char text[KW_RATES_TEXT_MAX];
+    if (kw_target_is_gpu(target) || kw_rates_recall(target, settings)) {
+        return;
+    }
+    int64_t begin = kw_clock_ns();
+    kw_rates_measure(target, KW_RATES_CORE);
+    if (kw_rates_print(text, sizeof text, &target->rates)) { /* a processor without these loops has none */
+        kw_log_line(settings, "the rates of this machine, measured in %.0f ms: %s", (double)(kw_clock_ns() - begin) / 1e6, text);
+        keep_or_tell(target, settings);
     }
 }

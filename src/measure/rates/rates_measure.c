@@ -13,7 +13,7 @@
 
 /* A tile instruction's rows of 16 lanes: 16 pixels, each by 16 steps; a load's rows. */
 enum { TILE_ROWS = 256, LOAD_ROWS = 16, READ_NS = 20000000, READ_RUNS = 4 };
-enum { MEMORY_LEAST = 128 << 20, MEMORY_MOST = 1 << 30 };
+enum { MEMORY_LEAST = 128 << 20, MEMORY_MOST = 1 << 30, CACHES_MOST = 64 << 20, ROUNDS = 3 };
 
 static double rate_of(kw_core_loop_id id) {
     kw_core_loop loop = kw_core_loop_of(id);
@@ -89,36 +89,51 @@ static double read_together(const char *bytes, size_t size, size_t threads) {
     return sum;
 }
 
-static void measure_memory(kw_rates *r, const kw_target *target) {
-    size_t size = (size_t)kw_max(MEMORY_LEAST, kw_min(2 * target->l3, MEMORY_MOST));
-    char *bytes = can_read() ? aligned_alloc(64, size) : NULL;
+static void measure_memory(kw_rates *r, const kw_target *target, kw_rates_part part) {
+    int64_t eighth = kw_max(2 * target->l2, target->l3 / 8);
+    int64_t most = part == KW_RATES_ALL ? kw_max(MEMORY_LEAST, kw_min(2 * target->l3, MEMORY_MOST)) : kw_min(eighth, CACHES_MOST);
+    size_t size = (size_t)(most + 63) / 64 * 64;
+    char *bytes = can_read() && size ? aligned_alloc(64, size) : NULL;
     if (!bytes) {
         return;
     }
     memset(bytes, 1, size);
-    r->l2 = read_rate(bytes, (size_t)target->l2 / 2);
+    r->l2 = read_rate(bytes, (size_t)kw_min(target->l2 / 2, (int64_t)size));
     if (target->l3 > 2 * target->l2) {
-        r->l3 = read_rate(bytes, (size_t)kw_min(kw_max(2 * target->l2, target->l3 / 8), (int64_t)size));
+        r->l3 = read_rate(bytes, (size_t)kw_min(eighth, (int64_t)size));
+    }
+    if (target->l3 > 2 * target->l2 && part == KW_RATES_ALL) {
         r->l3_full = read_rate(bytes, (size_t)kw_min(target->l3 / 8 * 7, (int64_t)size));
     }
-    r->ram = read_rate(bytes, size);
-    r->ram_all = fmax(r->ram, read_together(bytes, size, (size_t)kw_max(1, target->units)));
+    if (part == KW_RATES_ALL) {
+        r->ram = read_rate(bytes, size);
+        r->ram_all = fmax(r->ram, read_together(bytes, size, (size_t)kw_max(1, target->units)));
+    }
     free(bytes);
 }
 
-void kw_rates_measure(kw_target *target) {
-    kw_rates r = {.fma256 = rate_of(KW_LOOP_FMA256),
-                  .fma512 = rate_of(KW_LOOP_FMA512),
-                  .dp512 = rate_of(KW_LOOP_DP512),
-                  .bytes256 = rate_of(KW_LOOP_BYTES256),
-                  .bytes512 = rate_of(KW_LOOP_BYTES512),
-                  .wide256 = rate_of(KW_LOOP_WIDE256),
-                  .wide512 = rate_of(KW_LOOP_WIDE512),
-                  .tiles = TILE_ROWS * rate_of(KW_LOOP_TILES),
-                  .byte_tiles = TILE_ROWS * rate_of(KW_LOOP_BYTE_TILES),
-                  .load256 = rate_of(KW_LOOP_LOAD256),
-                  .load512 = rate_of(KW_LOOP_LOAD512),
-                  .tile_load = LOAD_ROWS * rate_of(KW_LOOP_TILE_LOAD)};
-    measure_memory(&r, target);
+static kw_rates measure_loops(void) {
+    return (kw_rates){.fma256 = rate_of(KW_LOOP_FMA256),
+                      .fma512 = rate_of(KW_LOOP_FMA512),
+                      .dp512 = rate_of(KW_LOOP_DP512),
+                      .bytes256 = rate_of(KW_LOOP_BYTES256),
+                      .bytes512 = rate_of(KW_LOOP_BYTES512),
+                      .wide256 = rate_of(KW_LOOP_WIDE256),
+                      .wide512 = rate_of(KW_LOOP_WIDE512),
+                      .tiles = TILE_ROWS * rate_of(KW_LOOP_TILES),
+                      .byte_tiles = TILE_ROWS * rate_of(KW_LOOP_BYTE_TILES),
+                      .load256 = rate_of(KW_LOOP_LOAD256),
+                      .load512 = rate_of(KW_LOOP_LOAD512),
+                      .tile_load = LOAD_ROWS * rate_of(KW_LOOP_TILE_LOAD)};
+}
+
+/* All loops in turns, for it is their proportions that choose kernels: what disturbs the machine for a while disturbs all of them. */
+void kw_rates_measure(kw_target *target, kw_rates_part part) {
+    kw_rates r = {0};
+    for (int round = 0; round < ROUNDS; round++) {
+        kw_rates loops = measure_loops();
+        kw_rates_raise(&r, &loops);
+    }
+    measure_memory(&r, target, part);
     target->rates = r;
 }

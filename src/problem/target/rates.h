@@ -40,7 +40,7 @@ typedef struct kw_rates {
 enum { KW_RATES_TEXT_MAX = 320 };
 
 /* The measured rates, and the defaults of the others; loads of a width of which multiply-adds alone are known go at their rate, for cores have
- * as many ports for the one as for the other. */
+ * as many ports for the one as for the other, and no default of a farther level is above a nearer one's rate. */
 kw_rates kw_rates_whole(const kw_rates *measured);
 /* "fma256=7.32 fma512=3.66": those that were measured, three digits each. */
 size_t kw_rates_print(char *text, size_t capacity, const kw_rates *rates);

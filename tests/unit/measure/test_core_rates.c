@@ -19,7 +19,7 @@ static const kw_target one_core = {.backend = KW_BACKEND_CPU,
 static void a_machine_is_measured(void **state) {
     (void)state;
     kw_target target = one_core;
-    kw_rates_measure(&target);
+    kw_rates_measure(&target, KW_RATES_ALL);
     const kw_rates *r = &target.rates;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma")) {
         assert_true(r->fma256 == 0 && r->ram == 0); /* the defaults stand for it */

@@ -88,7 +88,7 @@ static void measuring_never_asks_for_the_date(void **state) {
         assert_true(record.time_ns > 100 && record.time_ns < 1e9); /* microseconds; a leap would be 3.6e12 ns */
         assert_true(record.least_ns > 0 && record.spread_ns < 1e9);
     }
-    kw_cpu_peak(KW_FP32, 1);
+    kw_cpu_peak("x86-64-v3", KW_FP32, 1);
     kw_cpu_bandwidth();
     assert_int_equal(atomic_load(&dates), before);
     assert_true(atomic_load(&intervals) > asked + 100);
