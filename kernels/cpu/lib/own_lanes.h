@@ -4,6 +4,7 @@
 #include "cpu/lib/permute.h"
 
 #define KW_OWN_PIECES 4
+#define KW_OWN_PAIRS 4
 
 /* Of the functions that copy: KW_BY_REGIONS, in a text whose copy is faster so. */
 #ifndef KW_COPY_OPTIONS
@@ -126,19 +127,16 @@ KW_INLINE kw_vf kw_own_load(const kw_own *o, const char *p, int what, int how) {
     return (kw_vf)all;
 }
 
+KW_INLINE kw_vf kw_own_raised(kw_vf v, int what) { return KW_RAISED && what == KW_OWN_WORDS ? (kw_vf)((kw_vu)v ^ 0x80808080u) : v; }
+
 KW_INLINE void kw_own_steps(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what, int how) {
     kw_i64 step = what == KW_OWN_WORDS ? KW_PAIR * KW_BYTES : KW_BYTES;
-#if KW_RAISED
-    const kw_vi raise = (kw_vi){0} + (int)0x80808080u;
-#else
-    const kw_vi raise = {0};
-#endif
     for (kw_i64 i = 0; i < count; i++, to += 4 * KW_LANES, p += step) {
         kw_vf v = kw_own_load(o, p, what, how);
         if ((KW_STORAGE == 1 || KW_STORAGE == 3) && KW_MATH != 0 && what == KW_OWN_VALUES) {
             v = kw_zip(v, partner ? kw_own_load(o, partner + i * step, what, how) : (kw_vf){0});
         }
-        kw_put(to, what == KW_OWN_VALUES ? v : (kw_vf)((kw_vi)v ^ raise));
+        kw_put(to, kw_own_raised(v, what));
     }
 }
 
@@ -155,17 +153,71 @@ static void kw_own_shuffle_steps(char *to, const kw_own *o, const char *p, kw_i6
 }
 #endif
 
+/* How many elements of the source are one of a copied vector's. */
+KW_INLINE kw_i64 kw_own_unit(int what) { return what == KW_OWN_WORDS ? KW_PAIR : 1; }
+
+/* Pairs of vectors that hold count steps of all lanes; 0: too many, or more work than a load of each group, or a group begins in the midst
+ * of a word. */
+KW_INLINE kw_i64 kw_own_pairs(const kw_own *o, kw_i64 count, int what) {
+    kw_i64 pairs = (o->span / kw_own_unit(what) + count - 1) / (2 * KW_LANES) + 1;
+    if (KW_MATH != 0 && what == KW_OWN_VALUES) return 0; /* two pixels' by pairs */
+    return o->channels % kw_own_unit(what) || pairs > KW_OWN_PAIRS || 2 * pairs >= o->count ? 0 : pairs;
+}
+
+/* v where the lanes' elements stand before this pair, else what they take of it. */
+KW_INLINE kw_vf kw_own_or_pair(kw_vf v, kw_vf low, kw_vf high, kw_vi element, kw_vi pair) {
+    kw_vi here = element >= pair;
+    return (kw_vf)(((kw_vi)v & ~here) | ((kw_vi)kw_permute_two(low, high, element) & here));
+}
+
+/* All that the steps of all groups take is loaded once, by whole vectors, and each step is a permutation of these. Those are names of their
+ * own, for gcc would keep an array in memory. */
+KW_INLINE void kw_own_permute(char *to, const kw_own *o, const char *p, kw_i64 count, int what, int pairs) {
+    kw_i64 vector = KW_LANES * kw_own_unit(what) * KW_BYTES, high = pairs > 1, higher = pairs > 2, highest = pairs > 3;
+    kw_vf v0 = kw_own_values(p, what), v1 = kw_own_values(p + vector, what);
+    kw_vf v2 = kw_own_values(p + 2 * high * vector, what), v3 = kw_own_values(p + 3 * high * vector, what);
+    kw_vf v4 = kw_own_values(p + 4 * higher * vector, what), v5 = kw_own_values(p + 5 * higher * vector, what);
+    kw_vf v6 = kw_own_values(p + 6 * highest * vector, what), v7 = kw_own_values(p + 7 * highest * vector, what);
+    kw_vi element = o->pick / (int)kw_own_unit(what), one = (kw_vi){0} + 1;
+    kw_vi second = one * 2 * KW_LANES, third = one * 4 * KW_LANES, fourth = one * 6 * KW_LANES; /* each pair's first element */
+    KW_KEEP(one);
+    KW_KEEP(second);
+    KW_KEEP(third);
+    KW_KEEP(fourth);
+    for (kw_i64 i = 0; i < count; i++, to += 4 * KW_LANES, element += one) {
+        kw_vf v = kw_permute_two(v0, v1, element);
+        if (pairs > 1) v = kw_own_or_pair(v, v2, v3, element, second);
+        if (pairs > 2) v = kw_own_or_pair(v, v4, v5, element, third);
+        if (pairs > 3) v = kw_own_or_pair(v, v6, v7, element, fourth);
+        kw_put(to, kw_own_raised(v, what));
+    }
+}
+
+static void kw_own_permute_steps(char *to, const kw_own *o, const char *p, kw_i64 count, int what, kw_i64 pairs) {
+    if (pairs == 1)
+        kw_own_permute(to, o, p, count, what, 1);
+    else if (pairs == 2)
+        kw_own_permute(to, o, p, count, what, 2);
+    else if (pairs == 3)
+        kw_own_permute(to, o, p, count, what, 3);
+    else
+        kw_own_permute(to, o, p, count, what, 4);
+}
+
 /* Copies count steps, of which p is the first group's first. With pairs and KW_OWN_VALUES partner has the second of each pair; NULL:
  * zeros. Nothing at or beyond end is read. */
 static KW_COPY_OPTIONS void kw_own_copy(char *to, const kw_own *o, const char *p, const char *partner, kw_i64 count, int what,
                                         const char *end) {
     const char *last = (partner > p ? partner : p) + count * 4 + 4 * KW_LANES;
+    kw_i64 pairs = kw_own_pairs(o, count, what), reach = 2 * pairs * KW_LANES * kw_own_unit(what) * KW_BYTES;
     if ((what == KW_OWN_WORDS ? o->channels % KW_PAIR == 0 && o->span < KW_PAIR * KW_LANES : o->span < KW_LANES) && last <= end)
         kw_own_steps(to, o, p, partner, count, what, KW_OWN_NEAR);
 #if KW_STORAGE == 3
     else if (what == KW_OWN_WORDS && o->pieces && o->pieces <= o->count && p + count * KW_PAIR + 16 * KW_OWN_PIECES <= end)
         kw_own_shuffle_steps(to, o, p, count);
 #endif
+    else if (pairs && p + reach <= end)
+        kw_own_permute_steps(to, o, p, count, what, pairs);
     else if (o->count == 1)
         kw_own_steps(to, o, p, partner, count, what, 1);
     else if (o->count == 2)

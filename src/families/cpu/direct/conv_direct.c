@@ -118,15 +118,20 @@ static int64_t blocks_met(const kw_tile_work *work, const kw_tile *tile, int64_t
 }
 
 /* Instructions for a vector of a copy that holds each lane's own bytes (kw_own_copy() of kernels/cpu/lib/own_lanes.h): one permutation where all
- * lanes' groups lie within a load, shuffles of a few pieces, or a value spread and masked for each group, by a loop where these are many. */
+ * lanes' groups lie within a load, shuffles of a few pieces, permutations of a few pairs of vectors, or a value spread and masked for each group,
+ * by a loop where these are many. */
 static double own_copy_instructions(const kw_tile_work *work, int64_t groups, int64_t src) {
-    enum { PERMUTED = 2, A_PIECE = 2, A_GROUP = 2, A_TURN = 4, LISTED_MOST = 4, PIECES_MOST = 4, PIECE = 16 };
+    enum { PERMUTED = 2, A_PIECE = 2, A_PAIR = 3, A_GROUP = 2, A_TURN = 4, LISTED_MOST = 4, PIECES_MOST = 4, PIECE = 16, PAIRS_MOST = 4 };
     int64_t pair = work->pair, reach = (groups - 1) * src, pieces = kw_ceil_div(reach + pair, PIECE);
     if (src % pair == 0 && reach < pair * work->block) {
         return PERMUTED;
     }
     if (pair > 1 && pieces <= kw_min(PIECES_MOST, groups)) {
         return A_PIECE * (double)pieces;
+    }
+    int64_t pairs = kw_ceil_div(reach / pair + src / pair, 2 * work->block);
+    if (src % pair == 0 && pairs <= PAIRS_MOST && 2 * pairs < groups) {
+        return A_PAIR * (double)pairs;
     }
     return (groups <= LISTED_MOST ? A_GROUP : A_TURN) * (double)groups;
 }
