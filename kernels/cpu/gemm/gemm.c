@@ -75,10 +75,16 @@ static product product_of(const kw_kernel_args *a) {
 
 static int meets_twice(const product *p) { return KW_GEMM_MEETS_TWICE(KW_TILE_TWICE, p->depth); }
 
+/* Steps of the depth. Copied rows of several chunks end with a line, so that no row of a tile register crosses lines. */
+static kw_i64 depth_steps(const kw_kernel_args *a, kw_i64 depth) {
+    kw_i64 steps = kw_run_steps(depth);
+    return KW_MATH == 3 && a->params.copy ? KW_AMX_LINES(steps) : steps;
+}
+
 /* Rows that end in the midst of a tile register are read where they lie all the same: their last chunk begins so many steps earlier, of
  * which the weights are zero. What it meets twice is a term of the same sums, so an infinity makes NaN of no other result. */
 static kw_i64 steps_back(const kw_kernel_args *a, const product *p) {
-    kw_i64 steps = kw_run_steps(p->depth);
+    kw_i64 steps = depth_steps(a, p->depth);
     return KW_MATH == 3 && !a->params.copy && a->params.deep >= steps ? steps - (p->depth + KW_PAIR - 1) / KW_PAIR : 0;
 }
 
@@ -91,13 +97,15 @@ static void move_back(char *end, kw_i64 chunk, kw_i64 back) {
 /* Packed order: batch, block of columns, depth. */
 static void pack_columns(const kw_kernel_args *a, kw_i64 begin, kw_i64 end) {
     product p = product_of(a);
-    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = KW_HEAD_BYTES + kw_run_steps(p.depth) * KW_STEP_BYTES;
+    kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, bytes = KW_HEAD_BYTES + depth_steps(a, p.depth) * KW_STEP_BYTES;
     for (kw_i64 unit = begin; unit < end; unit++) {
         kw_i64 first = unit % blocks * KW_BLOCK;
         const char *from = p.b + (unit / blocks * p.b_batch + first * p.b_column) * KW_BYTES;
         char *to = a->packed + unit * bytes;
         kw_pack_run(a, to, from, p.depth, p.b_deep, p.columns - first, p.b_column);
-        if (KW_MATH == 3) move_back(to + bytes, KW_AMX_CHUNK(kw_run_steps(p.depth)), steps_back(a, &p));
+        kw_i64 packed = KW_HEAD_BYTES + kw_run_steps(p.depth) * KW_STEP_BYTES;
+        if (KW_MATH == 3) kw_zero(to + packed, bytes - packed);
+        if (KW_MATH == 3) move_back(to + bytes, KW_AMX_CHUNK(depth_steps(a, p.depth)), steps_back(a, &p));
         if (!meets_twice(&p)) continue;
         char *last = to + bytes - KW_STEP_BYTES;
         for (kw_i64 i = 0; i < KW_STEP_BYTES; i += KW_VECTOR)
@@ -176,7 +184,7 @@ static void copy_chunk(const kw_kernel_args *a, const product *p, const chunk *h
     kw_i64 first = h->step * KW_PAIR, steps = h->step_end - h->step, missing;
     part.depth = kw_min(p->depth - first, steps * KW_PAIR);
     copy_rows(a, &part, batch + first * p->a_deep, h->direct, h->last, to);
-    missing = steps < kw_run_steps(p->depth) ? 4 * steps - part.depth * KW_WORD : 0;
+    missing = steps < depth_steps(a, p->depth) ? 4 * steps - part.depth * KW_WORD : 0;
     for (kw_i64 row = h->direct; missing > 0 && row < h->last; row++, to += a->params.pitch)
         kw_zero(to + part.depth * KW_WORD, missing);
 }
@@ -189,7 +197,7 @@ KW_INLINE kw_i64 even_tiles(kw_i64 rows) {
 
 /* Where the depth is met in slices, each tile asks for its share of the next slice's weights. */
 static void expect_weights(const kw_kernel_args *a, const product *p, const chunk *h, kw_i64 k, kw_i64 step, kw_tile_job *job) {
-    kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth), slice = a->params.slice, next = step + slice;
+    kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = depth_steps(a, p->depth), slice = a->params.slice, next = step + slice;
     if (next >= h->step_end) next = h->step, k++;
     kw_i64 lines = k < h->k_end ? kw_min(slice, h->step_end - next) * KW_STEP_BYTES / KW_LINE : 0;
     kw_i64 tiles = (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS,
@@ -209,7 +217,7 @@ KW_INLINE void ask_soon(const kw_kernel_args *a, kw_i64 run_bytes, kw_i64 tiles,
 
 static void multiply_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *memory) {
     static const kw_run whole_depth = {0, 0};
-    kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = kw_run_steps(p->depth);
+    kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = depth_steps(a, p->depth);
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + a->params.copy_at;
     kw_i64 slice = KW_SLICES ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
     kw_i64 block_spill = h->step_end - h->step < steps ? (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS * spill : 0;
@@ -295,7 +303,7 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
     product p = product_of(a);
     kw_i64 blocks = (p.columns + KW_BLOCK - 1) / KW_BLOCK, parts = a->params.parts, held = -1;
     chunks all = chunks_of(a, &p);
-    kw_tiles_begin(kw_run_steps(p.depth), KW_ROW_GROUPS ? KW_TILE_COLS : p.rows);
+    kw_tiles_begin(depth_steps(a, p.depth), KW_ROW_GROUPS ? KW_TILE_COLS : p.rows);
     for (kw_i64 unit = begin; unit < end; unit++) {
 #if KW_ROW_GROUPS
         kw_i64 part = unit / all.most, number = unit % all.most;
@@ -309,7 +317,7 @@ static void multiply_rows(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, cha
         h.direct = h.first + (h.last - h.first - beyond) / KW_TILE_COLS * KW_TILE_COLS;
         if (even_tiles(h.last - h.first) && !beyond) h.direct = h.last;
         if (a->params.copy) h.direct = h.first;
-        kw_i64 steps = kw_run_steps(p.depth), deep = KW_SLICES ? a->params.deep : steps;
+        kw_i64 steps = depth_steps(a, p.depth), deep = KW_SLICES ? a->params.deep : steps;
         for (; h.step < steps; h.step = h.step_end) {
             h.step_end = kw_min(h.step + deep, steps);
             if ((number != held || deep < steps) && h.direct < h.last) copy_chunk(a, &p, &h, memory + a->params.copy_at);

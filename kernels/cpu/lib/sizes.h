@@ -14,6 +14,8 @@
 #define KW_AMX_ROWS 16
 #define KW_AMX_CHUNKS(steps) (((steps) + KW_AMX_ROWS - 1) / KW_AMX_ROWS)
 #define KW_AMX_CHUNK(steps) (((steps) + KW_AMX_CHUNKS(steps) - 1) / KW_AMX_CHUNKS(steps))
+/* Steps of copied pixels, of which a row of a register crosses no lines: of several chunks all but the last are lines of their own, and so is it. */
+#define KW_AMX_LINES(steps) (KW_AMX_CHUNKS(steps) > 1 ? KW_AMX_CHUNKS(steps) * KW_AMX_ROWS : (steps))
 
 /* Sums of a tile of pixels, as fp32. */
 #define KW_TILE_SPILL_BYTES(pixels, block) ((pixels)*KW_TILE_STEP_BYTES(block))

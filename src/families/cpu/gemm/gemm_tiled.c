@@ -132,6 +132,17 @@ static bool begins_earlier(const kw_tile_work *work, const kw_product *p) {
     return work->amx && p->depth % work->pair == 0;
 }
 
+/* Whether rows of tile registers cross lines where they lie, and come from the second-level cache so often, for blocks of columns that do not meet
+ * them together, that it takes longer than a copy. In the first-level cache such rows are waited for hardly longer than others. */
+static bool crosses_lines(const kw_product *p, const kw_tile *tile, const kw_tile_work *work, int64_t steps, int64_t blocks,
+                          const kw_target *target) {
+    enum { LINE = 64, PASSES_LEAST = 3 };
+    int64_t batch = p->batches > 1 ? p->depth * work->word : 0, slice = slice_steps(work, steps, target);
+    bool whole = KW_AMX_CHUNK(steps) == KW_AMX_ROWS && p->a_row % LINE == 0 && batch % LINE == 0;
+    int64_t together = blocks_together(work, tile, steps, slice, blocks, target);
+    return work->amx && !whole && kw_ceil_div(blocks, together) >= PASSES_LEAST;
+}
+
 /* Rows with those of tiles that are not whole: where rows can be shared out to tiles that lack one at most, none are summed for nothing. */
 static int64_t summed_rows(const kw_tile_work *work, const kw_tile *tile, int64_t rows) {
     int64_t tiles = kw_ceil_div(rows, tile->cols);
@@ -145,16 +156,22 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     int64_t steps = kw_tile_steps(&work, p.depth), blocks = kw_ceil_div(p.columns, work.block);
     bool reads_beyond = KW_GEMM_READS_BEYOND(work.amx, config->dtype == KW_INT8, work.converts);
     bool ends_within = p.depth != steps * work.pair;
-    p.copies = p.copies || work.converts || kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
+    p.copies = p.copies || work.converts || crosses_lines(&p, &tile, &work, steps, blocks, target) ||
+               kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
                (ends_within && !reads_beyond && !meets_twice(config, &p) && !begins_earlier(&work, &p));
     int64_t cache = copies_pass_once(&p, &work, blocks) ? target->l1 : target->l2;
     p.copies = p.copies && !reads_columns(config, &work, &p, steps);
+    steps = work.amx && p.copies ? KW_AMX_LINES(steps) : steps;
     cut c = p.a_columns && !p.copies ? cut_columns(&p, config, target, steps, blocks)
                                      : cut_depth(&p, config, target, &work, steps, blocks, cache);
-    int64_t rows = c.rows, pitch = c.pitch, chunks = kw_ceil_div(p.rows, rows);
     /* Where the depth is cut, each part of the columns copies the rows for itself. */
+    if (c.deep < steps && ends_within && !p.copies) {
+        p.copies = true;
+        steps = work.amx ? KW_AMX_LINES(steps) : steps;
+        c = work.amx ? cut_depth(&p, config, target, &work, steps, blocks, cache) : c;
+    }
     bool copies_again = c.deep < steps;
-    p.copies = p.copies || (copies_again && ends_within);
+    int64_t rows = c.rows, pitch = c.pitch, chunks = kw_ceil_div(p.rows, rows);
     int64_t units = p.batches * chunks, parts = kw_tile_parts(units, blocks, target->units, copies_again ? 1 : KW_TEAM_UNITS);
     if (p.groups) {
         units = KW_GROUP_CHUNKS_MOST(p.all_rows, p.groups, rows);
