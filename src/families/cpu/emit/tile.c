@@ -137,13 +137,14 @@ static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *con
     kw_text_add(text, "\n");
 }
 
-/* Registers of AMX: first the sums, pixels outside; then what is loaded once a chunk, the smaller side of the tile; the others take turns
- * at holding the larger side. Each is loaded just before it is first used. part: of the tile's first 16 pixels alone, in the same
+/* Registers of AMX: first the sums, pixels outside; then what is loaded once a chunk, the smaller side of the tile; one more holds the larger side,
+ * register by register. More of them gain nothing, for the processor renames them, and on one whose other thread has tiles as well each register in
+ * use makes all products wait longer. Each is loaded just before it is first used. part: of the tile's first 16 pixels alone, in the same
  * registers. */
 static void emit_chunk(kw_text *text, const kw_tile *tile, bool part) {
     int pixels = amx_pixels(tile), vecs = tile->vecs, sums = pixels * vecs, used = part ? 1 : pixels;
     bool keeps_pixels = pixels <= vecs;
-    int kept = keeps_pixels ? pixels : vecs, turns = AMX_REGISTERS - sums - kept;
+    int kept = keeps_pixels ? pixels : vecs, passed = sums + kept;
     int keeping = keeps_pixels ? used : vecs, passing = keeps_pixels ? vecs : used;
     const char *keep = keeps_pixels ? "LOAD" : "WEIGHTS", *pass = keeps_pixels ? "WEIGHTS" : "LOAD", *name = part ? "PART_" : "";
     kw_text_addf(text, "#define KW_EACH_%sSUM(DO)", name);
@@ -152,7 +153,6 @@ static void emit_chunk(kw_text *text, const kw_tile *tile, bool part) {
     }
     kw_text_addf(text, "\n#define KW_%sCHUNK(LOAD, WEIGHTS, DOT)", name);
     for (int i = 0; i < passing; i++) {
-        int passed = sums + kept + i % turns;
         kw_text_addf(text, " %s(%d, %d)", pass, i, passed);
         for (int j = 0; j < keeping; j++) {
             if (i == 0) {
