@@ -224,38 +224,72 @@ static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 channe
     }
 }
 
-/* So many pixels, which lie pitch apart. */
-static void copy_pixels(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 channels, kw_i64 count) {
+/* So many pixels, which lie pitch apart. spare: what is behind them in the copy is written later. */
+static void copy_pixels(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 channels, kw_i64 count, int spare) {
+#if KW_COPIES_NARROW
+    if (spare) {
+        kw_copy_vectors(to, pixel, from, pitch, channels, count);
+        return;
+    }
+#endif
+    (void)spare;
     for (kw_i64 i = kw_copy_narrow(to, pixel, from, pitch, channels, count); i < count; i++)
         kw_copy(to + i * pixel, from + i * pitch, channels, pixel);
 }
 
-/* copy_row() into the planes of its columns; from: 0 of a row outside the image. */
-static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
+/* Where a row's columns of one place are in the copy and in the tensor, and how many bytes are padding before and behind so many pixels. */
+typedef struct plane_part {
+    kw_i64 to, from, before, behind, inside;
+} plane_part;
+enum { PLANES_AT_ONCE = 8 };
+
+/* Of the places from first on that are read. Gives how many. */
+static __attribute__((unused)) int list_planes(plane_part *part, const kw_kernel_args *a, const side *x, kw_i64 first) {
     kw_i64 pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), pixel = a->params.pixel, step = x->walk.src_step;
     unsigned long long places = places_read(&x->walk);
-    for (kw_i64 place = 0; place < step; place++) {
-        char *at = to + place * plane_bytes(a);
+    int listed = 0;
+    for (kw_i64 place = first; place < kw_min(first + PLANES_AT_ONCE, step); place++) {
         if (!(places >> (place & 63) & 1)) continue;
         kw_i64 column = x->low + place, count = kw_max(ceil_div(x->high - column, step), 0);
-        kw_i64 before = from ? kw_min(kw_max(ceil_div(-column, step), 0), count) : count; /* columns outside */
+        kw_i64 before = kw_min(kw_max(ceil_div(-column, step), 0), count); /* columns outside */
         kw_i64 inside = kw_max(kw_min(ceil_div(SRC_SIZE(a)[2] - column, step), count) - before, 0);
-        kw_pad(a, at, before * pixel);
-        at += before * pixel;
-        copy_pixels(at, pixel, from + (column + before * step) * pitch, step * pitch, r->channels, inside);
-        kw_pad(a, at + inside * pixel, (count - before - inside) * pixel);
+        part[listed++] = (plane_part){.to = place * plane_bytes(a),
+                                      .from = (column + before * step) * pitch,
+                                      .before = before * pixel,
+                                      .behind = (count - before - inside) * pixel,
+                                      .inside = inside};
+    }
+    return listed;
+}
+
+/* copy_row() into the planes of its columns; from: 0 of a row outside the image. */
+static __attribute__((unused)) void copy_in_planes(const kw_kernel_args *a, const plane_part *part, int parts, const reader *r, kw_i64 step,
+                                                   const char *from, char *to, int spare) {
+    kw_i64 pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), pixel = a->params.pixel;
+    for (const plane_part *end = part + parts; part < end; part++) {
+        char *at = to + part->to, *behind = at + part->before + part->inside * pixel;
+        if (!from) {
+            kw_pad(a, at, behind - at + part->behind);
+            continue;
+        }
+        if (part->before) kw_pad(a, at, part->before);
+        copy_pixels(at + part->before, pixel, from + part->from, step * pitch, r->channels, part->inside, spare);
+        if (part->behind) kw_pad(a, behind, part->behind);
     }
 }
 
-static KW_COPY_OPTIONS void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to) {
+/* spare: the row behind this one is written later. */
+static KW_COPY_OPTIONS void copy_row(const kw_kernel_args *a, const side *x, const reader *r, const char *from, char *to, int spare) {
     kw_i64 channels = r->channels, pitch = SRC_PIXEL(a, SRC_CHANNELS(a)), pixel = a->params.pixel;
     kw_i64 low = kw_min(kw_max(x->low, 0), x->high), high = kw_max(kw_min(x->high, SRC_SIZE(a)[2]), low);
+    char *behind = to + (high - x->low) * pixel;
     if (KW_READS_PADDING) {
         kw_pad(a, to, (low - x->low) * pixel);
-        kw_pad(a, to + (high - x->low) * pixel, (x->high - high) * pixel);
+        kw_pad(a, behind, (x->high - high) * pixel);
     }
     to += (low - x->low) * pixel;
     from += low * pitch;
+    (void)spare, (void)behind;
 #if KW_TILE_OWN
     const kw_i64 *size = SRC_SIZE(a);
     const char *end = SRC(a) + SRC_SPAN(a, size, pitch);
@@ -284,7 +318,8 @@ static KW_COPY_OPTIONS void copy_row(const kw_kernel_args *a, const side *x, con
         return;
     }
 #endif
-    copy_pixels(to, pixel, from, pitch, channels, high - low);
+    copy_pixels(to, pixel, from, pitch, channels, high - low, spare);
+    if (KW_COPIES_NARROW && KW_READS_PADDING && spare && x->high > high) kw_pad(a, behind, (x->high - high) * pixel);
 }
 
 /* Whether depth tap number t of the block reads inside the image; slice gets where. */
@@ -303,17 +338,23 @@ static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, 
     unsigned long long places = places_read(&y->walk);
     for (kw_i64 tz = 0; tz < b->axis[0].walk.taps; tz++) {
         if (!slice_of(a, b, tz, &slice)) continue;
-        for (kw_i64 row = y->low; row < y->high; row++) {
-            kw_i64 line = SRC_LINE(a, b->n, slice, row, size);
-            char *at = to + copied_at(a, row - y->low, 0);
-            int inside = row >= 0 && row < size[1];
-            if (!(places >> (place_of(&y->walk, row) & 63) & 1)) continue;
-            if (in_planes(a)) {
-                copy_in_planes(a, x, &r, inside ? SRC(a) + SRC_AT(a, line, r.first, channels) : 0, at);
-            } else if (inside) {
-                copy_row(a, x, &r, SRC(a) + SRC_AT(a, line, r.first, channels), at);
-            } else if (KW_READS_PADDING) {
-                kw_pad(a, at, (x->high - x->low) * a->params.pixel);
+        for (kw_i64 first = 0; first < (in_planes(a) ? x->walk.src_step : 1); first += PLANES_AT_ONCE) {
+            plane_part part[PLANES_AT_ONCE];
+            int parts = in_planes(a) ? list_planes(part, a, x, first) : 0;
+            kw_i64 place = place_of(&y->walk, y->low), apart = in_planes(a) ? a->stride[1] : 1;
+            for (kw_i64 row = y->low; row < y->high; row++, place = place + 1 == y->walk.src_step ? 0 : place + 1) {
+                if (!(places >> (place & 63) & 1)) continue;
+                kw_i64 line = SRC_LINE(a, b->n, slice, row, size);
+                char *at = to + copied_at(a, row - y->low, 0);
+                int inside = row >= 0 && row < size[1], spare = row + apart < y->high;
+                const char *from = inside ? SRC(a) + SRC_AT(a, line, r.first, channels) : 0;
+                if (in_planes(a)) {
+                    copy_in_planes(a, part, parts, &r, x->walk.src_step, from, at, spare);
+                } else if (inside) {
+                    copy_row(a, x, &r, from, at, spare);
+                } else if (KW_READS_PADDING) {
+                    kw_pad(a, at, (x->high - x->low) * a->params.pixel);
+                }
             }
         }
         to += a->params.slice;

@@ -131,10 +131,6 @@ static __attribute__((noinline)) void kw_tile(const kw_tile_job *job) {
     }
     const char *from = job->spill;
     char *to = job->out;
-    for (kw_i64 pixel = 0; pixel < KW_TILE_COLS; pixel++, from += KW_STEP_BYTES, to += job->out_pixel) {
-        for (kw_i64 v = 0; v + 1 < KW_TILE_VECS; v += 2)
-            kw_store_two(to + v * KW_LANES * KW_OUT_BYTES, kw_load(from + v * KW_VECTOR), kw_load(from + (v + 1) * KW_VECTOR));
-        for (kw_i64 v = KW_TILE_VECS & ~1; v < KW_TILE_VECS; v++)
-            kw_store_x(to + v * KW_LANES * KW_OUT_BYTES, kw_load(from + v * KW_VECTOR));
-    }
+    for (kw_i64 pixel = 0; pixel < KW_TILE_COLS; pixel++, from += KW_STEP_BYTES, to += job->out_pixel)
+        kw_store_whole(to, from);
 }

@@ -122,6 +122,14 @@ KW_INLINE int kw_tile_whole(const kw_tile_job *job) {
     return job->rows >= KW_ROWS_LEAST && job->cols >= KW_COLS_LEAST && job->channels >= KW_BLOCK && !KW_LEAD(job);
 }
 
+/* All channels of a pixel. */
+KW_INLINE void kw_store_whole(char *out, const char *pixel) {
+    for (kw_i64 v = 0; v + 1 < KW_TILE_VECS; v += 2)
+        kw_store_two(out + v * KW_LANES * KW_OUT_BYTES, kw_load(pixel + v * KW_VECTOR), kw_load(pixel + (v + 1) * KW_VECTOR));
+    for (kw_i64 v = KW_TILE_VECS & ~1; v < KW_TILE_VECS; v++)
+        kw_store_x(out + v * KW_LANES * KW_OUT_BYTES, kw_load(pixel + v * KW_VECTOR));
+}
+
 #if KW_EPILOGUE
 /* The last channels of a tile's pixels, rest of them behind whole ones, which fill no vector. A function of its own, so that the loop over whole
  * vectors has all registers. */
@@ -161,6 +169,10 @@ static __attribute__((unused)) void kw_tile_part(const kw_tile_job *job) {
         const char *pixel = job->spill + (row * KW_TILE_COLS + KW_LEAD(job)) * KW_STEP_BYTES;
         char *out = job->out + row * job->out_row + KW_LEAD(job) * job->out_pixel;
         for (kw_i64 col = KW_LEAD(job); col < job->cols; col++, pixel += KW_STEP_BYTES, out += job->out_pixel) {
+            if (KW_MATH == 3 && channels == KW_BLOCK) {
+                kw_store_whole(out, pixel);
+                continue;
+            }
             kw_i64 left = channels;
             const char *from = pixel;
             char *to = out;
@@ -442,24 +454,34 @@ static void kw_copy(char *to, const char *from, kw_i64 count, kw_i64 room) {
 }
 
 #define KW_COPIES_NARROW (KW_MASKS && KW_STORAGE <= 2 && !KW_CONVERTS)
-/* Copies pixels of so many channels, which lie pitch apart, by whole vectors: what the last one of a pixel writes behind it are zeros in
- * the next one's place. Gives how many; the last ones, behind which something else stands, are left. A pixel by itself takes longer to
- * begin and end than to copy. */
-static __attribute__((unused)) kw_i64 kw_copy_narrow(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 count, kw_i64 pixels) {
 #if KW_COPIES_NARROW
+/* Copies pixels of so many channels, which lie pitch apart, by whole vectors: what the last one of a pixel writes behind it are zeros in
+ * the next one's place, or that of what is written later. */
+static __attribute__((unused)) void kw_copy_vectors(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 count, kw_i64 pixels) {
     kw_i64 before = (count * KW_BYTES - 1) / KW_VECTOR * KW_VECTOR; /* bytes before the last vector */
     unsigned long long rest = ~0ull >> (64 - (count * KW_BYTES - before));
-    kw_i64 moved = pixels - (before + KW_VECTOR + pixel - 1) / pixel + 1;
-    for (kw_i64 i = 0; i < moved; i++, to += pixel, from += pitch) {
+    for (kw_i64 i = 0; i < pixels; i++, to += pixel, from += pitch) {
         kw_vf last;
         __asm__("vmovdqu8 %1, %0%{%2%}%{z%}" : "=v"(last) : "m"(*(const kw_vf_u *)(from + before)), "Yk"(rest));
         for (kw_i64 b = 0; b < before; b += KW_VECTOR)
             kw_put(to + b, kw_load(from + b));
         kw_put(to + before, last);
     }
+}
+#endif
+
+/* The same of pixels behind which something else stands. Gives how many; the last ones are left. A pixel by itself takes longer to
+ * begin and end than to copy. */
+static __attribute__((unused)) kw_i64 kw_copy_narrow(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 count, kw_i64 pixels) {
+#if KW_COPIES_NARROW
+    kw_i64 vectors = (count * KW_BYTES - 1) / KW_VECTOR + 1, moved = pixels - (vectors * KW_VECTOR + pixel - 1) / pixel + 1;
+    kw_copy_vectors(to, pixel, from, pitch, count, moved);
     return kw_max(moved, 0);
 #else
     return (void)to, (void)pixel, (void)from, (void)pitch, (void)count, (void)pixels, 0;
 #endif
 }
+#endif
+#ifndef KW_COPIES_NARROW
+#define KW_COPIES_NARROW 0
 #endif

@@ -195,6 +195,15 @@ static int64_t whole_lines(int64_t bytes) {
     return 3 * lines <= 4 * bytes ? lines : bytes;
 }
 
+/* Bytes of a pixel that is a row of a tile register: a part of a line, so that it crosses none, where that takes at most twice the room. */
+static int64_t line_part(int64_t bytes) {
+    int64_t part = 4;
+    while (part < bytes) {
+        part *= 2;
+    }
+    return part;
+}
+
 /* Whether no tap reads outside the width. */
 static bool reads_inside(const kw_problem *problem, const kw_direct_cut *c) {
     const kw_conv_dims *d = &problem->conv;
@@ -244,9 +253,10 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
 
 /* Bytes from one copied pixel to the next, of which a tile's next one is step further. Where a slice has a part of each pixel, an odd number of
  * lines, so that pixels' parts lie in all sets of a cache. */
-static int64_t pixel_pitch(const kw_tile *tile, const kw_direct_facts *facts, int64_t step) {
+static int64_t pixel_pitch(const kw_tile *tile, const kw_tile_work *work, const kw_direct_facts *facts, int64_t step) {
     int64_t bytes = 4 * facts->steps;
-    int64_t pitch = kw_tile_pitch(facts->shares > 1 ? whole_lines(bytes) : bytes, step, tile->cols);
+    bool row = work->amx && facts->steps <= KW_AMX_ROWS;
+    int64_t pitch = kw_tile_pitch(row ? line_part(bytes) : facts->shares > 1 ? whole_lines(bytes) : bytes, step, tile->cols);
     return facts->sliced && pitch % (2 * KW_LINE) == 0 ? pitch + KW_LINE : pitch;
 }
 
@@ -293,7 +303,7 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
         c.pixel = facts->src * work->word;
         c.spare = 4; /* the last step of a row's last pixel may end behind it */
     } else {
-        c.pixel = pixel_pitch(tile, facts, c.width.step);
+        c.pixel = pixel_pitch(tile, work, facts, c.width.step);
     }
     kw_direct_cut flow = c;
     flow.flow = true;
@@ -304,7 +314,7 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
     cut_blocks(&c, direct, problem, target, facts);
     bool strided = c.height.step > 1 || c.width.step > 1;
     if (work->amx && (!strided || (problem->op == KW_CONV_FWD && !direct->merge))) {
-        flow.pixel = strided ? pixel_pitch(tile, facts, 1) : c.pixel;
+        flow.pixel = strided ? pixel_pitch(tile, work, facts, 1) : c.pixel;
         cut_blocks(&flow, direct, problem, target, facts);
         if (20 * kw_direct_summed_pairs(&flow, work, tile) <= 19 * kw_direct_summed_pairs(&c, work, tile)) {
             place_rows(&flow, tile, problem);
