@@ -389,9 +389,9 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             job.fewer = block_is_of_fewer(s, &at);
             job.steps = KW_MATH == 3 ? s->args->params.chunk : 1;
             if (KW_MATH == 3) job.b_row = s->y.count[KW_BOX_W] * 4;
-            int whole = ends[1] && is_whole(s, &at, &job);
+            int stored = ends[1] && is_stored(s, &at, &job);
             kw_tile(&job);
-            if (ends[1] && !whole) store_sums(s, &at, spill);
+            if (ends[1] && !stored) store_sums(s, &at, spill);
         }
     }
 }

@@ -95,19 +95,30 @@ static void store_sums(const share *s, const place *at, const char *sums) {
 }
 
 /* Whether the tile can write its sums into dw itself, and where. */
-static int is_whole(const share *s, const place *at, kw_weight_job *job) {
+static int is_stored(const share *s, const place *at, kw_weight_job *job) {
+    job->part = 0;
 #if KW_LANES_C && KW_MATH != 3
     kw_i64 c = at->v_block * KW_WIDTH, k = spread_from(s, at->b_block);
-    if (c + KW_WIDTH <= s->c && k + KW_TILE - job->fewer <= s->k) {
-        job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_OUT_BYTES;
-        job->to_step = s->taps * s->c * KW_OUT_BYTES;
-        job->narrow = KW_NARROWS;
-        job->at = kw_place_at(s->args, s->args->w, 0, 0);
-        return 1;
+    int whole = c + KW_WIDTH <= s->c && k + KW_TILE - job->fewer <= s->k;
+    if (!whole && !KW_PUTS_PARTS) return 0;
+#if KW_PUTS_PARTS
+    if (!whole) {
+        kw_i64 c_first = first_x(s, at), k_first = first_y(s, at);
+        job->part = 1;
+        job->rows[0] = k - k_first, job->rows[1] = kw_min(spread_from(s, at->b_block + 1), s->k) - k_first;
+        job->lanes[0] = c - c_first, job->lanes[1] = kw_min(c + KW_WIDTH, s->c) - c_first;
+        c = c_first, k = k_first;
     }
 #endif
+    job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_OUT_BYTES;
+    job->to_step = s->taps * s->c * KW_OUT_BYTES;
+    job->narrow = KW_NARROWS;
+    job->at = kw_place_at(s->args, s->args->w, 0, 0);
+    return 1;
+#else
     (void)s, (void)at, (void)job;
     return 0;
+#endif
 }
 
 #if !KW_EPILOGUE

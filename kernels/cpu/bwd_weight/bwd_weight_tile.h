@@ -21,6 +21,9 @@
 /* Whether storing sums takes more than putting them down. */
 #define KW_NARROWS ((KW_STORAGE != 0 && KW_STORAGE != 3) || KW_EPILOGUE)
 
+/* Tiles of which a part is the block's own store that part into dw themselves: through memory it took a tenth of 50 pixels' products. */
+#define KW_PUTS_PARTS (KW_MASKS && KW_LANES_C && KW_STORAGE == 0 && !KW_NARROWS)
+
 typedef struct kw_weight_job {
     const char *v, *b;                     /* the first pixel's channels, vector side and broadcast side */
     kw_i64 count[4], v_step[4], b_step[4]; /* pixels and their distances in bytes, outermost first; count[0] may be 0, the others not */
@@ -31,7 +34,9 @@ typedef struct kw_weight_job {
     kw_place at;                           /* where narrow */
     int lacks;                             /* where KW_TILE_LACKS: the last vector is neither read nor summed */
     int fewer;                             /* where KW_TILE_FEWER: nor is the last row, nor stored; not where lacks */
-    kw_i64 steps;                          /* math=amx: of a chunk */
+    int part, rows[2];                     /* 1: of the sums, these rows' lanes are stored */
+    kw_i64 lanes[2];
+    kw_i64 steps;          /* math=amx: of a chunk */
     kw_i64 b_row;          /* bytes from a filter row's pixels to the next one's; math=amx: from a spread channel to the next */
     kw_i64 partner, alone; /* KW_ZIPS_Y: bytes to a pair's second pixel; 1: a row ends with half a pair, and no axes are joined */
     const char *soon;      /* what a next box reads, asked for beside each step, so many bytes on */
@@ -101,9 +106,14 @@ typedef struct kw_weight_job {
     if (KW_VECS > 2) KW_KEEP(x);                                                                                                           \
     KW_EACH_BUT_LAST(KW_MULTIPLY, row)
 
+/* A load a step: merged rows, of which nothing is asked for, often have as many loads as products, and two of each begin in a cycle. */
+#if KW_MERGE
+#define KW_ASK_SOON
+#else
 #define KW_ASK_SOON                                                                                                                        \
     __builtin_prefetch(soon, 0, 2);                                                                                                        \
     soon += soon_step;
+#endif
 
 #define KW_PUT(row, i) kw_put(to + (i)*KW_VECTOR, (kw_vf)a##row##_##i);
 #define KW_PUT_ROW(row)                                                                                                                    \
@@ -117,6 +127,17 @@ typedef struct kw_weight_job {
     if ((row) > 0) to += job->to_step;                                                                                                     \
     if (!KW_TILE_FEWER || (row) < KW_TILE - 1 || !job->fewer) {                                                                            \
         KW_EACH_VECTOR(KW_STORE, row)                                                                                                      \
+    }
+
+/* What of the tile is the block's own, where it is not all. */
+#define KW_PART_MASK(row, i)                                                                                                               \
+    kw_lanes_mask own##i =                                                                                                                 \
+        kw_first_lanes(kw_max(job->lanes[1] - (i)*KW_LANES, 0)) & ~kw_first_lanes(kw_max(job->lanes[0] - (i)*KW_LANES, 0));
+#define KW_PUT_PART(row, i) kw_put_lanes(to + (i)*KW_VECTOR, (kw_vf)a##row##_##i, own##i);
+#define KW_PUT_PART_ROW(row)                                                                                                               \
+    if ((row) > 0) to += job->to_step;                                                                                                     \
+    if ((row) >= job->rows[0] && (row) < job->rows[1]) {                                                                                   \
+        KW_EACH_VECTOR(KW_PUT_PART, row)                                                                                                   \
     }
 
 #if KW_OWN
@@ -136,8 +157,8 @@ KW_TILE_FUNCTION void kw_tile(const kw_weight_job *job) {
             __builtin_prefetch(job->to + r * job->to_step + line, 1);
     const char *v0 = job->v, *b0 = job->b;
     kw_i64 b_row __attribute__((unused)) = job->b_row;
-    const char *soon = job->soon;
-    kw_i64 soon_step = job->soon_step;
+    const char *soon __attribute__((unused)) = job->soon;
+    kw_i64 soon_step __attribute__((unused)) = job->soon_step;
     for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {
         const char *v1 = v0, *b1 = b0;
         for (kw_i64 i1 = job->count[1]; i1 > 0; i1--, v1 += job->v_step[1], b1 += job->b_step[1]) {
@@ -194,6 +215,13 @@ KW_TILE_FUNCTION void kw_tile(const kw_weight_job *job) {
         }
     }
     char *to = job->to;
+#if KW_PUTS_PARTS
+    if (job->part) {
+        KW_EACH_VECTOR(KW_PART_MASK, 0)
+        KW_EACH_ROW(KW_PUT_PART_ROW)
+        return;
+    }
+#endif
 #if KW_LANES_C && KW_NARROWS
     if (job->narrow) {
         KW_EACH_ROW(KW_STORE_ROW)
