@@ -153,7 +153,8 @@ local merged = {
 }
 -- lanes, tile, vecs, copy, merge; fp32 reads the tensors themselves where the tile allows it. The spread sides of merge=1 with
 -- lanes=k are what divides the usual filter rows' channels, with one vector for each such row, for y's channels are any number of
--- vectors; with lanes=c such rows fill the vectors of narrow groups.
+-- vectors; with lanes=c such rows fill the vectors of narrow groups. Beside one vector each product has a load of its own and each step one more, so
+-- tiles are high, or of several filter rows (merge above 1).
 local weight = {
     avx512 = {
         { "c", 8, 2, 0, 0 }, { "c", 16, 1, 0, 0 }, { "c", 14, 2, 0, 0 }, { "c", 4, 6, 0, 0 }, { "k", 8, 3, 0, 0 },
@@ -169,7 +170,10 @@ local weight = {
         { "c", 4, 3, 1, 1 }, { "c", 13, 1, 2, 1 }, { "c", 11, 1, 2, 1 }, { "c", 5, 3, 2, 1 }, { "c", 7, 3, 2, 1 },
         { "c", 12, 1, 0, 0 }, { "c", 14, 1, 0, 0 }, { "c", 15, 1, 0, 0 }, { "c", 9, 1, 2, 1 }, { "c", 10, 1, 2, 1 },
         { "k", 3, 3, 2, 1 }, { "k", 3, 4, 2, 1 }, { "k", 7, 1, 2, 1 }, { "k", 8, 1, 2, 1 }, { "k", 10, 1, 2, 1 }, { "k", 11, 1, 2, 1 },
-        { "k", 15, 1, 2, 1 }, { "k", 16, 1, 2, 1 },
+        { "k", 15, 1, 2, 1 }, { "k", 16, 1, 2, 1 }, { "k", 18, 1, 1, 1 }, { "k", 24, 1, 1, 1 }, { "k", 18, 1, 2, 1 }, { "k", 22, 1, 2, 1 },
+        { "k", 24, 1, 2, 1 }, { "k", 28, 1, 2, 1 }, { "k", 12, 1, 2, 2 }, { "k", 8, 1, 2, 2 }, { "k", 9, 1, 2, 3 }, { "k", 6, 1, 2, 3 },
+        { "k", 3, 1, 2, 3 }, { "k", 4, 1, 2, 4 }, { "k", 5, 1, 2, 5 }, { "c", 20, 1, 2, 1 }, { "c", 24, 1, 2, 1 }, { "c", 28, 1, 2, 1 },
+        { "c", 24, 1, 0, 0 }, { "k", 24, 1, 0, 0 }, { "c", 8, 3, 2, 1 }, { "c", 6, 3, 2, 1 },
     },
     avx2 = {
         { "c", 6, 2, 0, 0 }, { "c", 4, 3, 0, 0 }, { "c", 4, 2, 0, 0 }, { "k", 6, 2, 0, 0 },
