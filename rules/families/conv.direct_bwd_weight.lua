@@ -21,7 +21,7 @@ return {
         end },
         (include "tables/isa").widest,
         { "several filter rows are merged where that saves reading y where it lies again", function(c)
-            return c.merge <= 1 or (c.copy == 2 and (c.dtype ~= "fp32" or (c.isa == "avx512" and c.vecs == 1 and c.box == 0)))
+            return c.merge <= 1 or (c.copy ~= 1 and (c.dtype ~= "fp32" or (c.isa == "avx512" and c.vecs == 1 and c.box == 0)))
         end },
         { "isa=avx512vl is for filter rows beside y where it lies, and for more sums than the registers of avx2 hold", function(c)
             return c.isa ~= "avx512vl" or (c.lanes == "k" and c.copy == 2 and c.box == 0 and c.tile * c.vecs + c.vecs + 1 > 16)

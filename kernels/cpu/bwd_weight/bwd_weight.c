@@ -6,7 +6,8 @@
  * wait in shared memory. A unit is a slab of tiles: who works on one copies what its tiles read, of params.together groups at once. Where
  * params.parts, a unit has some of the boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is
  * done for a vector of output channels, whatever groups they are of, and the copy of x is own_lanes.h's; family conv.any_groups_weight.
- * KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as pairs; where it is 2, of x alone. math=amx has y's
+ * KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as pairs; where it is 2, of x alone; where it is 0 beside
+ * KW_MERGE, of x alone and at the edges of images alone. math=amx has y's
  * channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row,
  * are worked on as channels, and of so many filter rows in one tile: its pixels of y are read once for all of these. */
 #include "cpu/bwd_weight/args.h"
@@ -40,6 +41,8 @@
 #define KW_Y_WIDTH KW_WIDTH
 #endif
 
+#define KW_EDGES (KW_COPY == 0 && KW_MERGE) /* bwd_weight_boxes.h */
+
 #include "cpu/bwd_weight/bwd_weight_copy.h"
 
 /* The tiles of some groups that a thread works on, box by box. */
@@ -52,6 +55,7 @@ typedef struct share {
     int even;                                                       /* the spread channels are shared out evenly (KW_TILE_FEWER) */
     kw_i64 in[4], out[4], stride[4], pad[4], dilation[4], reach[4]; /* by axis; reach: from the first to the last tap */
     kw_i64 low[4], high[4];                                         /* output pixels of the box */
+    int edge;                                                       /* of which x is copied (KW_EDGES) */
     side x, y;
     struct {
         const char *x, *y; /* of the next box */
@@ -109,7 +113,7 @@ static void enter_group(share *s, kw_i64 group) {
     if (KW_OWN) s->k = kw_min(KW_LANES, a->groups * a->k - group * KW_LANES);
 }
 
-#if KW_COPY
+#if KW_COPIES
 /* Of the spread side, the blocks that the share's tiles need. */
 static void find_spread(const share *s, copy *spread) {
     kw_i64 split = s->args->params.split, each = s->b_blocks / split, piece = s->taps * each;
@@ -123,7 +127,8 @@ static void find_spread(const share *s, copy *spread) {
 /* Copies the box: of the share's groups, the blocks that its tiles need. */
 static void open_box(share *s, char *memory) {
     find_pixels(s);
-#if KW_COPY
+#if KW_COPIES
+    if (KW_EDGES && !s->edge) return;
     const kw_kernel_args *a = s->args;
     kw_i64 inner = s->taps * s->b_blocks, tiles = inner * s->v_blocks, first = s->begin / tiles, groups = ceil_div(s->end, tiles) - first;
     enter_group(s, first);
@@ -178,12 +183,12 @@ static void open_box(share *s, char *memory) {
 /* The box of the share's i-th group as tiles read it. */
 static void view_box(share *s, kw_i64 i, char *memory) {
     const kw_kernel_args *a = s->args;
-#if KW_COPY
-    s->x.at = memory + i * a->params.x_bytes;
-#else
-    view_tensor(&s->x, a->x, s->in, a->groups * a->c, s->group * a->c);
-    lie_apart(&s->x, a->x_step);
-#endif
+    if (KW_COPY || s->edge) {
+        s->x.at = memory + i * a->params.x_bytes;
+    } else {
+        view_tensor(&s->x, a->x, s->in, a->groups * a->c, s->group * a->c);
+        lie_apart(&s->x, a->x_step);
+    }
 #if KW_COPY_Y
     s->y.at = copies_of_y(a, memory) + i * a->params.y_bytes;
 #else
@@ -396,21 +401,16 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
     }
 }
 
+#include "cpu/bwd_weight/bwd_weight_boxes.h"
+
 static void sum_share(share *s, char *memory) {
     const kw_kernel_args *a = s->args;
-    const kw_i64 *box = a->params.box;
-    kw_i64 boxes[4], count = 1, parts = a->params.parts;
-    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
-        count *= boxes[axis] = ceil_div(s->out[axis], box[axis]);
+    boxes all = find_boxes(s);
+    kw_i64 count = all.even + all.edges, parts = a->params.parts;
     kw_i64 first = s->part * count / parts, last = (s->part + 1) * count / parts;
     for (kw_i64 i = first; i < last; i++) {
         const int ends[2] = {i == first, parts == 1 && i == count - 1};
-        kw_i64 rest = i;
-        for (int axis = KW_BOX_W; axis >= KW_BOX_N; axis--) {
-            s->low[axis] = rest % boxes[axis] * box[axis];
-            s->high[axis] = kw_min(s->low[axis] + box[axis], s->out[axis]);
-            rest /= boxes[axis];
-        }
+        take_box(s, &all, i);
         open_box(s, memory);
         expect_box(s, i == last - 1);
         kw_i64 tiles = tiles_of_group(s), first_group = s->begin / tiles;

@@ -30,7 +30,8 @@ static void lie_apart(side *s, const kw_i64 step[5]) {
 #define lie_apart(s, step) ((void)0)
 #endif
 
-#if KW_COPY
+#define KW_COPIES (KW_COPY || KW_EDGES)
+#if KW_COPIES
 #define KW_MERGES_COPY (KW_MERGE && !KW_OWN)
 
 /* Apart, because it is rare and long. */

@@ -27,18 +27,20 @@ KW_INLINE void store_fours(const turned *t, kw_vf v, kw_i64 lane, kw_i64 c) {
     for (kw_i64 i = 0; i < KW_LANES; i += 4, lane += 4) {
         char *to = t->to + lane * t->row + c * KW_OUT_BYTES;
         if (lane < t->first || lane >= t->last) continue;
-        if (c + 4 <= t->count)
+        if (t->count >= 4)
             *(four *)to = *(const four *)(values + i * KW_OUT_BYTES);
         else
-            for (kw_i64 byte = 0; byte < (t->count - c) * KW_OUT_BYTES; byte++)
-                to[byte] = values[i * KW_OUT_BYTES + byte];
+            for (kw_i64 j = 0; j < t->count; j++)
+                __builtin_memcpy(to + j * KW_OUT_BYTES, values + (i + j) * KW_OUT_BYTES, KW_OUT_BYTES);
     }
 }
 
-/* Four rows at a time: one by one the sums took as long as the products of 45 pixels. */
+/* Four rows at a time: one by one the sums took as long as the products of 45 pixels. The last four are some of those before again where rows
+ * are no multiple of four. */
 #define KW_UNPACK(both, op, a, b) __asm__(op " %2, %1, %0" : "=v"(both) : "v"(a), "v"(b));
 static __attribute__((noinline)) void store_turned(const turned *t) {
-    for (kw_i64 c = 0; c < t->count; c += 4) {
+    for (kw_i64 next = 0; next < t->count; next += 4) {
+        kw_i64 c = kw_max(kw_min(next, t->count - 4), 0);
         const char *last = t->sums + (t->count - 1) * KW_TILE_ROW, *row0 = t->sums + c * KW_TILE_ROW;
         const char *row1 = row0 < last ? row0 + KW_TILE_ROW : last, *row2 = row1 < last ? row1 + KW_TILE_ROW : last;
         const char *row3 = row2 < last ? row2 + KW_TILE_ROW : last;

@@ -10,7 +10,7 @@
  * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h.
  * KW_TILE_FEWER: a tile of one spread channel less (KW_BWD_WEIGHT_FEWER) does not sum that one: 16 are 6, 5 and 5. */
 #define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0 && KW_STORAGE != 3, 0, KW_LANES, KW_VECS, KW_OWN)
-#define KW_TILE_FEWER (KW_TILE > 1 && KW_BWD_WEIGHT_FEWER(KW_MATH == 0, KW_LANES, KW_COPY))
+#define KW_TILE_FEWER (KW_TILE > 1 && !KW_MERGE && KW_BWD_WEIGHT_FEWER(KW_MATH == 0, KW_LANES, KW_COPY))
 #define KW_VECTOR (4 * KW_LANES)                     /* bytes */
 #define KW_TILE_ROW (KW_VECS * KW_VECTOR)            /* bytes of a row of sums */
 #define KW_FILTER_ROWS (KW_MERGE > 1 ? KW_MERGE : 1) /* whose sums a tile has, KW_TILE rows each */

@@ -21,7 +21,9 @@ static const kw_axis axes[AXIS_COUNT] = {
     {"lanes", "c k", 0, 1, "whose channels fill the vectors: c of x, k of y; the other's are spread one by one"},
     {"tile", NULL, 1, 64, "spread channels of a tile"},
     {"vecs", NULL, 1, 6, "vectors of a tile"},
-    {"copy", NULL, 0, 2, "1: a box is copied in the order of its use; 0: tiles read the tensors (fp32 only); 2: x is copied, y is read"},
+    {"copy", NULL, 0, 2,
+     "1: a box is copied in the order of its use; 0: tiles read the tensors (fp32 only; beside merge edges of x are copied); 2: x is "
+     "copied, y is read"},
     {"merge", NULL, 0, 7,
      "above 0: the taps of a filter row and the channels are worked on as channels (for few), of so many rows in a tile"},
     {"box", NULL, 0, 65536, "KiB of pixels worked on at a time; 0: all where the second-level cache holds them, else half of it"},
@@ -55,7 +57,7 @@ static bool tensors_are_readable(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
     bool zips =
         c->config->dtype == KW_BF16 && axis[KW_AXIS_MATH] == KW_MATH_DP && axis[LANES] == LANES_K && axis[COPY] == KW_COPY_X && axis[MERGE];
-    return axis[COPY] == KW_COPY_BOTH || zips || (c->config->dtype == KW_FP32 && (axis[COPY] == KW_COPY_X) == (axis[MERGE] != 0));
+    return axis[COPY] == KW_COPY_BOTH || zips || (c->config->dtype == KW_FP32 && (axis[COPY] == KW_COPY_NONE || axis[MERGE]));
 }
 
 static bool spread_rows_are_merged(const kw_rule_case *c) {
@@ -104,14 +106,22 @@ static bool tensors_hold_a_tile(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     kw_bwd_weight how = bwd_weight_of(c->config);
     int64_t width = weight_vector_width(c->config, &how), tile = how.tile;
-    bool x_holds = d->c >= (how.lanes_c ? width : tile), y_holds = d->k >= (how.lanes_c ? tile : width);
+    int64_t run = d->c * (how.merge ? d->filter[2] : 1);
+    bool x_holds = run >= (how.lanes_c ? width : tile), y_holds = d->k >= (how.lanes_c ? tile : width);
     return (how.copy != KW_COPY_NONE || x_holds) && (how.copy == KW_COPY_BOTH || y_holds);
+}
+
+/* Then the taps of a filter row and the channels are one run of x. */
+static bool rows_are_runs(const kw_rule_case *c) {
+    return !(c->config->axis[MERGE] && c->config->axis[COPY] == KW_COPY_NONE) ||
+           (c->problem->conv.g == 1 && kw_problem_is_dense(c->problem));
 }
 
 static const kw_rule fits_rules[] = {
     {"merged_row", "merge=1 needs dilation 1 in the last axis", merged_row_is_dense},
     {"merged_rows", "the filter's rows must be a multiple of merge", filter_has_merged_rows},
     {"whole_tile", "where a tensor is not copied, it must have as many channels as the tile", tensors_hold_a_tile},
+    {"merged_in_place", "copy=0 beside merge needs one group and tensors without pitches", rows_are_runs},
     {0},
 };
 
@@ -323,9 +333,46 @@ static bool may_lack(const kw_bwd_weight *how, const kw_config *config) {
     return KW_TILE_MAY_LACK(fma, false, kw_config_isa(config)->lanes, how->vecs, how->own);
 }
 
+/* Merged rows are read where they lie, but for what the edges of images have. */
+static bool copies_edges(const kw_bwd_weight *how) {
+    return how->merge && how->copy == KW_COPY_NONE;
+}
+
+/* Boxes of that size, and those at the edges; what is copied of x for all of these and, at most, for one of them. */
+typedef struct cuts {
+    int64_t boxes, bytes, most;
+} cuts;
+
+/* As bwd_weight_boxes.h has it. */
+static cuts cut_boxes(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, const int64_t box[4]) {
+    cuts cut = {.boxes = 1};
+    int64_t rest[4] = {s->out[0], s->out[1], s->out[2], s->out[3]}, edges = 0;
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
+        if (copies_edges(how) && (axis == KW_BOX_W || (axis == KW_BOX_H && s->rows > 1))) {
+            int64_t stride = d->stride[axis - 1], pad = d->pad[axis - 1];
+            int64_t last = d->in[axis - 1] + pad - (d->filter[axis - 1] - 1) * d->dilation[axis - 1] - 1;
+            int64_t low = kw_min(kw_ceil_div(pad, stride), rest[axis]);
+            int64_t high = last < 0 ? low : kw_max(kw_min(last / stride + 1, rest[axis]), low);
+            const int64_t widths[2] = {low, rest[axis] - high};
+            for (int i = 0; i < 2; i++) {
+                int64_t edge[4] = {rest[0], rest[1], rest[2], rest[3]};
+                edge[axis] = widths[i];
+                int64_t bytes = widths[i] ? x_bytes(s, d, edge) : 0;
+                edges += widths[i] != 0;
+                cut.bytes += bytes;
+                cut.most = kw_max(cut.most, bytes);
+            }
+            rest[axis] = high - low;
+        }
+        cut.boxes *= kw_ceil_div(rest[axis], box[axis]);
+    }
+    cut.boxes += edges;
+    return cut;
+}
+
 /* Of so many spread channels, those that are summed: others of the last tile, unless they are shared out evenly. */
 static int64_t spread_rows(const kw_bwd_weight *how, const kw_config *config, int64_t channels, int64_t blocks) {
-    bool fewer = KW_BWD_WEIGHT_FEWER(config->axis[KW_AXIS_MATH] == KW_MATH_FMA, kw_config_isa(config)->lanes, how->copy);
+    bool fewer = !how->merge && KW_BWD_WEIGHT_FEWER(config->axis[KW_AXIS_MATH] == KW_MATH_FMA, kw_config_isa(config)->lanes, how->copy);
     return fewer && KW_TILES_ARE_EVEN(channels, blocks, how->tile) ? channels : blocks * how->tile;
 }
 
@@ -333,7 +380,7 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
                           kw_launch *launch) {
     shape s = shape_of(how, config, problem);
     const kw_conv_dims *d = &s.dims;
-    int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile * s.rows, width), box[4], boxes = 1;
+    int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile * s.rows, width), box[4], boxes;
     int64_t tiles = s.groups * s.taps * s.x_blocks * s.y_blocks, parts = parts_wanted(how, &s, d, tiles * tile_bytes);
     int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2);
     if (!how->box_kib && how->copy != KW_COPY_NONE && !how->amx) {
@@ -350,23 +397,27 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     kw_bwd_weight_params *params = kw_launch_params(launch, kw_bwd_weight_params);
     for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
         params->box[axis] = box[axis];
-        boxes *= kw_ceil_div(s.out[axis], box[axis]);
     }
+    cuts cut = cut_boxes(how, &s, d, box);
+    boxes = cut.boxes;
     parts = kw_ceil_div(boxes, kw_ceil_div(boxes, kw_min(parts, boxes)));
     /* Each thread copies what its tiles read, so it has them in one go: no more slabs than threads. */
-    int64_t slabs = how->copy == KW_COPY_NONE ? tiles : kw_min(tiles, kw_ceil_div(target->units, parts));
+    bool copies = how->copy != KW_COPY_NONE || copies_edges(how);
+    int64_t slabs = !copies ? tiles : kw_min(tiles, kw_ceil_div(target->units, parts));
     params->along = writes_most(how, &s, problem, boxes, target);
     params->split = (short)(params->along ? 1 : split_of(how, &s, slabs));
     params->parts = (short)parts;
-    params->slabs = how->copy == KW_COPY_NONE ? 0 : (int)slabs;
+    params->slabs = copies ? (int)slabs : 0;
     launch->stage[0] = (kw_stage){.units = parts * slabs};
     if (parts > 1) {
         launch->stage[launch->stages++] = (kw_stage){.units = kw_min(tiles, KW_BWD_WEIGHT_SUMS)};
     }
     /* Each block of a copy, and a merged row, may be overrun by a vector. */
     int64_t spare = width * WORD + KW_LINE, x = 0, y = 0;
-    if (how->copy != KW_COPY_NONE) {
-        x = kw_round_up(x_bytes(&s, d, box) + (s.x_blocks + 1) * spare + how->tile * WORD * (how->own ? width : 1), KW_LINE);
+    if (copies) {
+        x = kw_round_up((copies_edges(how) ? cut.most : x_bytes(&s, d, box)) + (s.x_blocks + 1) * spare +
+                            how->tile * WORD * (how->own ? width : 1),
+                        KW_LINE);
     }
     if (how->copy == KW_COPY_BOTH) {
         y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, KW_LINE);
@@ -396,7 +447,8 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     launch->multiply_adds = (double)(s.groups * channels * s.rows) * pixels * kw_tile_products(&work, &tile_of, v_channels);
     double elements = s.amx ? rows / KW_AMX_ROWS + vecs : vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1;
     launch->loads = spread * (v_blocks * elements - (v_blocks * vecs - (double)kw_tile_vectors(&work, &tile_of, v_channels)));
-    launch->copied_bytes = 2.0 * (double)(s.groups * boxes) * (double)(x + y) + 2.0 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
+    double copied = copies_edges(how) ? (double)cut.bytes : (double)(s.groups * boxes) * (double)(x + y);
+    launch->copied_bytes = 2.0 * copied + 2.0 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
     if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
     }
