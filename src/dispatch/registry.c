@@ -290,10 +290,18 @@ static kw_status add_references(kw_registry *registry, kw_error *err) {
 
 /* What the sets leave out as slower where the core's rates say that it is not (docs/kernels/cpu-rates.md). */
 static kw_status add_by_rates(kw_registry *registry, const kw_catalog *catalog, kw_error *err) {
+    const kw_rates *rates = &registry->context->target->rates;
     kw_config other;
     kw_status status = KW_OK;
+    bool widens = false; /* instead of pairs, which the architecture has */
     for (size_t i = 0; i < catalog->count && !status; i++) {
-        if (kw_config_by_rates(&other, &catalog->configs[i], &registry->context->target->rates)) {
+        if (kw_config_by_rates(&other, &catalog->configs[i], rates)) {
+            widens = widens || other.dtype == KW_BF16;
+            status = add_config_once(registry, &other, err);
+        }
+    }
+    for (size_t i = 0; i < catalog->count && widens && !status; i++) {
+        if (kw_config_as_widened(&other, &catalog->configs[i], rates)) {
             status = add_config_once(registry, &other, err);
         }
     }

@@ -8,5 +8,8 @@
 /* Whether this core was measured to get no more products done by config's dot products than by the instruction for cores that have none; other
  * is the same kernel by that one. */
 bool kw_config_by_rates(kw_config *other, const kw_config *config, const kw_rates *rates);
+/* Whether bf16 is multiplied as fast in singles as in pairs here; other is fp32's kernel for it: the best tiles of pairs are not those of widened
+ * elements, which are fp32's. */
+bool kw_config_as_widened(kw_config *other, const kw_config *config, const kw_rates *rates);
 
 #endif

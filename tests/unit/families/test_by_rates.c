@@ -45,7 +45,40 @@ static void slow_dot_products_bring_kernels_without_them(void **state) {
     }
 }
 
+static void slow_dot_products_bring_the_kernels_of_fp32(void **state) {
+    static const by_rates_case cases[] = {
+        {"conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=3 tile_w=5 taps_h=3 taps_w=3 stride=1 block=0", "fma512=5.4 dp512=1.34",
+         "bf16"},
+        {"conv.depthwise conv_fwd fp32 isa=avx2 math=fma tile_h=2 tile_w=4 taps_h=3 taps_w=3 stride=1 block=0", "fma512=5.4 dp512=1.34",
+         "bf16"},
+        {"conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=3 tile_w=5 taps_h=3 taps_w=3 stride=1 block=0", "fma512=3.66 dp512=3.66",
+         NULL},
+        {"conv.depthwise conv_fwd fp32 isa=avx512 math=fma tile_h=3 tile_w=5 taps_h=3 taps_w=3 stride=1 block=0", "fma512=5.4", NULL},
+        {"conv.depthwise conv_fwd fp16 isa=avx512 math=fma tile_h=3 tile_w=5 taps_h=3 taps_w=3 stride=1 block=0", "fma512=5.4 dp512=1.34",
+         NULL},
+        /* vectors of 8 lanes with 32 registers multiply pairs alone */
+        {"conv.direct conv_fwd fp32 isa=avx512vl math=fma tile_h=1 tile_w=5 vecs=3 band=0 edge=skip", "fma512=5.4 dp512=1.34", NULL},
+        {"conv.reference conv_fwd fp32", "fma512=5.4 dp512=1.34", NULL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_error err = {0};
+        kw_config config, other;
+        kw_rates rates = {0};
+        assert_ok(kw_config_parse(&config, cases[i].config, &err), &err);
+        assert_true(kw_rates_parse(&rates, (kw_word){cases[i].rates, strlen(cases[i].rates)}));
+        assert_int_equal(kw_config_as_widened(&other, &config, &rates), cases[i].math != NULL);
+        if (cases[i].math) {
+            config.dtype = KW_BF16;
+            assert_true(kw_config_equal(&other, &config));
+        }
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slow_dot_products_bring_kernels_without_them)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slow_dot_products_bring_kernels_without_them),
+        cmocka_unit_test(slow_dot_products_bring_the_kernels_of_fp32),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
