@@ -462,7 +462,8 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
     kw_i64 channels = results_from(a, b->share), blocks = blocks_of(a), pitch = DST_PIXEL(a);
     kw_run *runs = (kw_run *)(memory + KW_SPILL_BYTES);
     kw_i64 of_height = list_runs(a, b, runs), steps = elements_of(a), groups = groups_of_unit(a, b);
-    kw_tile_job job = {.src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory, .far = p->far};
+    kw_tile_job job = {
+        .src_pixel = x->walk.src_step * p->pixel, .src_row = y->walk.src_step * p->row, .spill = memory, .far = kw_far_of_tile(p->far, 1)};
     job.steps = KW_TILE_ODD ? steps / KW_PAIR : steps_of(a);
     job.odd = KW_TILE_ODD && steps % KW_PAIR;
 #if KW_TILE_JOINS
@@ -548,6 +549,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
                     job.col = c * x->walk.src_step;
                     job.row = r * y->walk.src_step;
 #endif
+                    job.far = kw_far_of_tile(p->far, r == y->at && c == x->at);
                     job.out = row + c * job.out_pixel;
                     job.at = kw_place_moved(kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step,
                                                            y->walk.out_step * size[2]),

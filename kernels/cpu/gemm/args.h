@@ -8,8 +8,9 @@
 typedef struct kw_gemm_params {
     kw_i64 chunk_rows;        /* rows of A of a unit, whole tiles; of channels-first pixels (planes.h) its panels */
     kw_i64 parts;             /* of the columns; each is a unit of its own */
-    short copy;               /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
-    short soon;               /* 1: packed weights are beyond the second level, and tiles ask for the next block's */
+    char copy;                /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
+    char soon;                /* 1: packed weights are beyond the second level, and tiles ask for the next block's */
+    short ahead;              /* with which blocks tiles ask for the next tile's rows, KW_GEMM_AHEAD_ */
     short far;                /* kw_tile_job */
     short together;           /* blocks of columns that a tile of rows meets before the next one, of math=amx; else 1 */
     kw_i64 pitch;             /* bytes from one copied row to the next */
@@ -24,8 +25,12 @@ typedef struct kw_gemm_params {
 
 KW_PARAMS_FIT(kw_gemm_params);
 
-/* Whether sums of part of the depth can wait for the rest. Of fp32 with 16 lanes that gained nothing. */
-#define KW_GEMM_SLICES(amx, fp32, lanes) ((amx) || ((fp32) && (lanes) == 8))
+#define KW_GEMM_AHEAD_NEVER 0
+#define KW_GEMM_AHEAD_FIRST 1 /* of a unit's blocks, for which rows come from beyond the second level */
+#define KW_GEMM_AHEAD_EACH 2
+
+/* Whether sums of part of the depth can wait for the rest. */
+#define KW_GEMM_SLICES(amx, fp32) ((amx) || (fp32))
 /* Whether the last step of a row may be of elements of which some are the next row's: integers as they lie, times weights of zero. */
 #define KW_GEMM_READS_BEYOND(amx, int8, converts) ((int8) && !(amx) && !(converts))
 /* Whether half a bf16 pair at the end of a depth is multiplied together with the element before it (KW_TILE_TWICE). */

@@ -27,9 +27,9 @@
 #define KW_TILE_BACK 1
 #define KW_TILE_FAR 1
 #define KW_TILE_FEWER (KW_TILE_COLS > 1 && KW_MATH != 3)
-#define KW_SLICES KW_GEMM_SLICES(KW_MATH == 3, KW_STORAGE == 0, KW_LANES)
+#define KW_SLICES KW_GEMM_SLICES(KW_MATH == 3, KW_STORAGE == 0)
 #define KW_TILE_RESUMES (KW_SLICES && KW_MATH != 3 && !KW_LANES_ARE_PIXELS)
-#define KW_TILE_SOON KW_TILE_RESUMES
+#define KW_TILE_SOON (KW_TILE_RESUMES && KW_LANES == 8)
 #define KW_TILE_STRIDES (KW_STORAGE == 0 && KW_MATH == 0 && !KW_POINTWISE && !KW_LANES_ARE_PIXELS)
 #define KW_TILE_APART (KW_LANES_ARE_PIXELS && KW_PLANES_MAY_LIE(KW_STORAGE == 0, KW_DP, KW_LANES))
 #include "cpu/lib/zip.h"
@@ -168,6 +168,15 @@ static void copy_rows(const kw_kernel_args *a, const product *p, const char *bat
         kw_zero(to + (row - first) * pitch, pitch);
 }
 
+/* Into how many tiles of KW_TILE_COLS rows, or of one less, so many can be cut; 0: they cannot. */
+KW_INLINE kw_i64 even_tiles(kw_i64 rows) {
+    kw_i64 tiles = (rows + KW_TILE_COLS - 1) / KW_TILE_COLS;
+    return KW_TILE_FEWER && KW_TILES_ARE_EVEN(rows, tiles, KW_TILE_COLS) ? tiles : 0;
+}
+
+/* Rows of the next tile, where so many are left, for so many tiles that are even, or none. */
+KW_INLINE kw_i64 rows_of_tile(kw_i64 left, kw_i64 tiles) { return tiles > 0 ? (left + tiles - 1) / tiles : kw_min(KW_TILE_COLS, left); }
+
 /* The last row has no next one to read beyond it, and is copied. */
 #define KW_READS_BEYOND KW_GEMM_READS_BEYOND(KW_MATH == 3, KW_STORAGE == 3, KW_CONVERTS)
 
@@ -189,12 +198,6 @@ static void copy_chunk(const kw_kernel_args *a, const product *p, const chunk *h
         kw_zero(to + part.depth * KW_WORD, missing);
 }
 
-/* Into how many tiles of KW_TILE_COLS rows, or of one less, so many can be cut; 0: they cannot. */
-KW_INLINE kw_i64 even_tiles(kw_i64 rows) {
-    kw_i64 tiles = (rows + KW_TILE_COLS - 1) / KW_TILE_COLS;
-    return KW_TILE_FEWER && KW_TILES_ARE_EVEN(rows, tiles, KW_TILE_COLS) ? tiles : 0;
-}
-
 /* Where the depth is met in slices, each tile asks for its share of the next slice's weights. */
 static void expect_weights(const kw_kernel_args *a, const product *p, const chunk *h, kw_i64 k, kw_i64 step, kw_tile_job *job) {
     kw_i64 blocks = (p->columns + KW_BLOCK - 1) / KW_BLOCK, steps = depth_steps(a, p->depth), slice = a->params.slice, next = step + slice;
@@ -207,12 +210,19 @@ static void expect_weights(const kw_kernel_args *a, const product *p, const chun
 }
 
 /* Where the packed weights are beyond the second level, each tile of a block asks for its share of the next block's: a block's first
- * tile would wait for them. tiles: of the block, and those before this one. */
+ * tile would wait for them. tiles: of the block, and those before this one. With 16 lanes, which do so where the core reads rows ahead by itself, in place
+ * of these. */
 KW_INLINE void ask_soon(const kw_kernel_args *a, kw_i64 run_bytes, kw_i64 tiles, kw_i64 before, int is_last, kw_tile_job *job) {
     job->soon = job->w, job->soon_step = 0;
     if (!a->params.soon || is_last) return;
     job->soon_step = (KW_STEP_BYTES + tiles - 1) / tiles;
     job->soon += run_bytes + before * job->steps * job->soon_step;
+    if (!KW_TILE_SOON) job->ahead = job->soon, job->ahead_step = job->soon_step;
+}
+
+/* Whether tiles of a block ask for the next tile's rows. */
+KW_INLINE int asks_ahead(const kw_kernel_args *a, int again) {
+    return a->params.ahead == KW_GEMM_AHEAD_EACH || (a->params.ahead == KW_GEMM_AHEAD_FIRST && !again);
 }
 
 static void multiply_chunk(const kw_kernel_args *a, const product *p, const chunk *h, char *memory) {
@@ -221,7 +231,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
     const char *rows = p->a + h->batch * p->a_batch, *copy = memory + a->params.copy_at;
     kw_i64 slice = KW_SLICES ? a->params.slice : steps, spill = slice < steps ? KW_SPILL_BYTES : 0;
     kw_i64 block_spill = h->step_end - h->step < steps ? (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS * spill : 0;
-    kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1, .far = a->params.far};
+    kw_tile_job job = {.runs = &whole_depth, .run_count = 1, .out_pixel = p->c_row, .rows = 1};
 #if KW_X_ZERO
     job.times = kw_head_times(a);
 #endif
@@ -245,11 +255,13 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 int strided = KW_TILE_STRIDES && direct && p->a_deep != 4;
                 job.ahead = job.src + (strided ? KW_LINE : KW_TILE_COLS * job.src_pixel);
                 job.ahead_step = strided ? p->a_deep : KW_TILE_PIXELS * 4;
-                job.cols = tiles > 0 ? (h->last - row + tiles - 1) / tiles : kw_min(KW_TILE_COLS, h->last - row);
+                if (!asks_ahead(a, k > h->k)) job.ahead_step = 0;
+                job.far = kw_far_of_tile(a->params.far, row == h->first);
+                job.cols = rows_of_tile(h->last - row, tiles);
                 for (kw_i64 b = k; b < kw_min(k + together, h->k_end); b++) {
                     job.w = a->packed + (h->batch * blocks + b) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
                     job.channels = p->columns - b * KW_BLOCK;
-                    if (KW_TILE_SOON)
+                    if (KW_TILE_RESUMES)
                         ask_soon(a, KW_HEAD_BYTES + steps * KW_STEP_BYTES, (h->last - h->first + KW_TILE_COLS - 1) / KW_TILE_COLS,
                                  (row - h->first) / KW_TILE_COLS, b + 1 == h->k_end, &job);
                     job.out = p->c + h->batch * p->c_batch + row * p->c_row + b * KW_BLOCK * KW_OUT_BYTES;

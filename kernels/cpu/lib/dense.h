@@ -76,6 +76,9 @@ typedef struct kw_tile_job {
     int unraised;   /* and pixels are as they lie in the tensor */
 } kw_tile_job;
 
+/* far of a tile where the kernel's is so many bytes, less than none: only the first tile of a block of weights asks, with which they come. */
+KW_INLINE kw_i64 kw_far_of_tile(kw_i64 far, int is_first) { return far >= 0 ? far : is_first ? -far : 0; }
+
 /* Steps of a run of so many source elements, with those that math=amx adds as zeros. */
 KW_INLINE kw_i64 kw_run_steps(kw_i64 elements) {
     kw_i64 steps = (elements + KW_PAIR - 1) / KW_PAIR;

@@ -77,8 +77,8 @@
 
 #define KW_LOAD_WEIGHTS(pixel, v)                                                                                                          \
     kw_vf w##v = kw_load(w + (v)*KW_VECTOR);                                                                                               \
-    KW_KEEP(w##v);                                                                                                                         \
-    if (KW_TILE_FAR) __builtin_prefetch(w + far + (v)*KW_VECTOR);
+    KW_KEEP(w##v);
+#define KW_ASK_WEIGHTS(pixel, v) __builtin_prefetch(w + far + (v)*KW_VECTOR);
 #if KW_TILE_OWN
 #define KW_SPREAD(p) kw_load(p)
 #elif KW_MATH != 0
@@ -180,6 +180,10 @@
     __asm__("" : "+r"(s1), "+r"(s3), "+r"(s5));                                                                                            \
     WEIGHTS                                                                                                                                \
     __VA_ARGS__                                                                                                                            \
+    w += w_step;                                                                                                                           \
+    KW_EACH_BASE(KW_ADVANCE_BASE)
+/* What is asked for beside a step. */
+#define KW_ASK_BESIDES                                                                                                                     \
     if (KW_TILE_AHEAD) {                                                                                                                   \
         __builtin_prefetch(ahead);                                                                                                         \
         ahead += ahead_step;                                                                                                               \
@@ -187,9 +191,26 @@
     if (KW_TILE_SOON) {                                                                                                                    \
         __builtin_prefetch(soon, 0, 2);                                                                                                    \
         soon += soon_step;                                                                                                                 \
+    }
+#define KW_ASK                                                                                                                             \
+    if (KW_TILE_FAR) {                                                                                                                     \
+        KW_EACH_VECTOR(KW_ASK_WEIGHTS, 0)                                                                                                  \
     }                                                                                                                                      \
-    w += w_step;                                                                                                                           \
-    KW_EACH_BASE(KW_ADVANCE_BASE)
+    KW_ASK_BESIDES
+/* All steps of a run in which all pixels read the image. Where nothing is asked for they have a loop without: to ask in vain takes slots, and a core
+ * that is shared has none to spare. */
+#define KW_STEPS(STEP)                                                                                                                     \
+    if (KW_ASKS && asks) {                                                                                                                 \
+        do {                                                                                                                               \
+            KW_ASK                                                                                                                         \
+            STEP                                                                                                                           \
+        } while (--i);                                                                                                                     \
+    } else {                                                                                                                               \
+        do {                                                                                                                               \
+            STEP                                                                                                                           \
+        } while (--i);                                                                                                                     \
+    }
+#define KW_ASKS (KW_TILE_FAR || KW_TILE_AHEAD || KW_TILE_SOON)
 
 #define KW_SPILL(pixel, v) kw_put(job->spill + ((pixel)*KW_TILE_VECS + (v)) * KW_VECTOR, (kw_vf)a##pixel##_##v);
 #define KW_SPILL_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_SPILL, pixel)
@@ -282,6 +303,7 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
     KW_EACH_PIXEL(KW_DECLARE_PRODUCT)
 #endif
     kw_i64 s1 = job->src_pixel, s3 = 3 * s1, s5 = 5 * s1;
+    int asks __attribute__((unused)) = job->far || (KW_TILE_AHEAD && job->ahead_step) || (KW_TILE_SOON && job->soon_step);
     kw_i64 far __attribute__((unused)) = job->far, w_step __attribute__((unused)) = KW_WEIGHTS_STEP(job);
     const char *ahead __attribute__((unused)) = job->ahead;
     kw_i64 ahead_step __attribute__((unused)) = job->ahead_step;
@@ -303,6 +325,7 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
 #if KW_RAISES
         if (job->unraised) {
             do {
+                KW_ASK
                 KW_STEP(KW_MULTIPLY_RAISED)
             } while (--i);
             continue;
@@ -311,10 +334,12 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
 #if KW_TILE_SKIP && KW_LANES == 8 /* whose products take half as long as tests: edges that lack one column have a loop without */
         if (inside == (KW_ALL_PIXELS & ~KW_FIRST_COLUMN)) {
             do {
+                KW_ASK
                 KW_STEP(KW_MULTIPLY_BUT_FIRST)
             } while (--i);
         } else if (inside == (KW_ALL_PIXELS & ~(KW_FIRST_COLUMN << (KW_TILE_COLS - 1)))) {
             do {
+                KW_ASK
                 KW_STEP_BUT_LAST
             } while (--i);
         } else
@@ -322,6 +347,7 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
 #if KW_TILE_SKIP
             if (inside != KW_ALL_PIXELS) {
             do {
+                KW_ASK
                 KW_STEP_OF(KW_EACH_GROUP(KW_MULTIPLY_GROUP))
             } while (--i);
         } else
@@ -330,26 +356,24 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
             if (job->apart) {
             kw_i64 apart = job->apart;
             do {
+                KW_ASK_BESIDES
                 KW_STEP_ZIPPED
             } while (--i);
         } else
 #endif
 #if KW_TILE_FEWER
             if (job->cols < KW_TILE_COLS) {
-            do {
-                KW_STEP_BUT_LAST
-            } while (--i);
+            KW_STEPS(KW_STEP_BUT_LAST)
         } else
 #endif
 #if KW_TILE_LACKS
             if (job->channels <= KW_BLOCK - KW_LANES) {
-            do {
-                KW_STEP_LACKING
-            } while (--i);
+            KW_STEPS(KW_STEP_LACKING)
         } else
 #endif
 #if KW_TILE_ODD
             for (; i; i--) {
+                KW_ASK
                 KW_STEP(KW_MULTIPLY_PIXEL)
             }
         if (job->odd) {
@@ -357,9 +381,7 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
             KW_EACH_PIXEL(KW_MULTIPLY_HALF)
         }
 #else
-        do {
-            KW_STEP(KW_MULTIPLY_PIXEL)
-        } while (--i);
+        { KW_STEPS(KW_STEP(KW_MULTIPLY_PIXEL)) }
 #endif
 #if KW_TILE_TWICE
         if (odd) {

@@ -4,6 +4,7 @@
 #include "families/cpu/emit/tile.h"
 #include "config/config.h"
 #include "config/launch/team.h"
+#include "cpu/gemm/args.h"
 #include "support/kw_test.h"
 
 static kw_target target_with(int64_t units) {
@@ -230,6 +231,51 @@ static void weights_are_asked_for_ahead_where_the_last_level_is_far(void **state
     assert_int_equal(kw_tile_far(&target), 0);
     target.rates.l2 = 114, target.rates.l3 = 25;
     assert_int_equal(kw_tile_far(&target), 4096);
+    target.l1 = 48 << 10; /* weights that stay in the first level are asked for once */
+    assert_int_equal(kw_tile_far_of_block(&target, 24 << 10), -4096);
+    assert_int_equal(kw_tile_far_of_block(&target, (24 << 10) + 64), 4096);
+}
+
+/* Where the last level is far: whether products meet the depth in parts, copy columns of A, and with which blocks they ask for rows and weights. */
+static void products_go_by_how_far_the_last_level_is(void **state) {
+    (void)state;
+    static const struct {
+        const char *isa;
+        kw_layout layout;
+        int64_t m, n, k;
+        bool far;
+        bool parts, copies;
+        int ahead;
+        bool soon;
+    } cases[] = {
+        {"avx512", KW_RCR, 54, 187, 17232, false, false, false, KW_GEMM_AHEAD_EACH, false},
+        {"avx512", KW_RCR, 54, 187, 17232, true, true, false, KW_GEMM_AHEAD_NEVER, true},
+        {"avx2", KW_RCR, 54, 187, 17232, false, true, false, KW_GEMM_AHEAD_EACH, true},
+        {"avx512", KW_RCR, 97, 12, 8000, true, false, false, KW_GEMM_AHEAD_NEVER, false}, /* a tile's rows are 375 KB */
+        {"avx512", KW_RCR, 97, 100, 300, true, false, false, KW_GEMM_AHEAD_FIRST, false},
+        {"avx512", KW_CRR, 103, 45, 475, false, false, true, KW_GEMM_AHEAD_EACH, false},
+        {"avx512", KW_CRR, 103, 45, 475, true, true, false, KW_GEMM_AHEAD_FIRST, false},
+        {"avx2", KW_CRR, 103, 30, 475, false, true, false, KW_GEMM_AHEAD_EACH, false},
+        {"avx2", KW_CRR, 103, 45, 475, false, false, true, KW_GEMM_AHEAD_EACH, false},
+        {"avx512", KW_CRR, 103, 90, 475, true, false, true, KW_GEMM_AHEAD_FIRST, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem = {.op = KW_GEMM, .dtype = KW_FP32, .layout = cases[i].layout, .gemm = {1, cases[i].m, cases[i].n, cases[i].k}};
+        kw_target target = target_with(1);
+        target.l1 = 48 << 10, target.l2 = 2 << 20, target.rates.l2 = 110, target.rates.l3 = cases[i].far ? 25 : 100;
+        char text[128];
+        kw_config config;
+        kw_launch launch = {0};
+        snprintf(text, sizeof text, "gemm.tiled gemm fp32 isa=%s math=fma tile_m=%s band=0 ahead=1", cases[i].isa,
+                 strcmp(cases[i].isa, "avx2") == 0 ? "6 vecs=2" : "12 vecs=2");
+        assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
+        config.family->launch(&config, &problem, &target, &launch);
+        const kw_gemm_params *params = kw_launch_params_of(&launch, kw_gemm_params);
+        assert_int_equal(params->deep < cases[i].k, cases[i].parts);
+        assert_int_equal(params->copy, cases[i].copies);
+        assert_int_equal(params->ahead, cases[i].ahead);
+        assert_int_equal(params->soon, cases[i].soon);
+    }
 }
 
 /* Pixels so far apart that they meet in few sets of a cache of 8 ways of 4 KiB would evict each other. */
@@ -253,6 +299,7 @@ int main(void) {
         cmocka_unit_test(a_launch_counts_all_the_work_and_packs_all_the_weights),
         cmocka_unit_test(small_tiles_go_through_the_weights_more_often),
         cmocka_unit_test(weights_are_asked_for_ahead_where_the_last_level_is_far),
+        cmocka_unit_test(products_go_by_how_far_the_last_level_is),
         cmocka_unit_test(parts_leave_threads_idle_for_a_twentieth_at_most_where_blocks_allow),
         cmocka_unit_test(a_tiles_pixels_have_room_in_the_first_level_cache),
     };

@@ -227,7 +227,7 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
         .block = {(int)c.rows, (int)c.cols},
         .parts = (int)parts,
-        .far = (short)kw_tile_far(target),
+        .far = (short)kw_tile_far_of_block(target, block_bytes),
         .slice_chunks = (short)(sliced ? part.chunks : 0),
         .pixel = c.pixel,
         .row = c.row,

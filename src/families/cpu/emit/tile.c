@@ -251,6 +251,11 @@ int kw_tile_far(const kw_target *target) {
     return far ? PAGE : 0;
 }
 
+int kw_tile_far_of_block(const kw_target *target, int64_t bytes) {
+    int far = kw_tile_far(target);
+    return bytes <= target->l1 / 2 ? -far : far;
+}
+
 int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads, int64_t each) {
     assert(units > 0 && blocks > 0 && threads > 0);
     for (int64_t parts = 1; parts < blocks; parts++) {

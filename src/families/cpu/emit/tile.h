@@ -63,6 +63,9 @@ int64_t kw_tile_pitch(int64_t pitch, int64_t distance, int64_t count);
  * level of cache is so far from the core that this is waited for: by its rates, or, where they were not measured, by its size, which it has
  * in slices beside as many cores. 0 elsewhere, where asking takes slots of what it would save. */
 int kw_tile_far(const kw_target *target);
+/* The same for packed weights that all tiles of a block go through, so many bytes: less than none where they stay in the first-level cache, so that
+ * the first tile alone asks (kw_far_of_tile() of kernels/cpu/lib/dense.h). */
+int kw_tile_far_of_block(const kw_target *target, int64_t bytes);
 /* Into how many parts the blocks of output channels of every unit are cut, so that threads are idle for at most a twentieth of the time
  * where blocks allow it, and each thread has so many units (KW_TEAM_UNITS, or 1 where a part costs much). */
 int64_t kw_tile_parts(int64_t units, int64_t blocks, int64_t threads, int64_t each);

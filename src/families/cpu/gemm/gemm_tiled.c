@@ -79,8 +79,11 @@ static cut cut_of(const kw_product *p, const kw_config *config, const kw_target 
     return c;
 }
 
-static bool may_cut(const kw_config *config, const kw_tile_work *work, const kw_product *p) {
-    return !p->groups && KW_GEMM_SLICES(work->amx, config->dtype == KW_FP32, kw_config_isa(config)->lanes);
+/* Whether the depth may be met in parts. Of 16 lanes, whose sums are more to put down and take up again, it gained nothing where the last level of cache is
+ * near. */
+static bool may_cut(const kw_config *config, const kw_target *target, const kw_tile_work *work, const kw_product *p) {
+    bool pays = work->amx || kw_config_isa(config)->lanes == 8 || kw_tile_far(target);
+    return !p->groups && KW_GEMM_SLICES(work->amx, config->dtype == KW_FP32) && pays;
 }
 
 /* Packed weights, which come again for each chunk from beyond the second-level cache, are what is waited for where rows are long and
@@ -92,7 +95,7 @@ static cut cut_depth(const kw_product *p, const kw_config *config, const kw_targ
     int64_t packed = blocks * steps * KW_TILE_STEP_BYTES(work->block), sums = p->rows * blocks * work->block * SUM;
     int64_t least = kw_ceil_div(p->rows, whole.rows) * packed * 7 / 8, chunk = work->amx ? KW_AMX_CHUNK(steps) : 1;
     int64_t chunks = kw_ceil_div(steps, chunk), parts_most = work->amx ? 8 : 64;
-    if (!may_cut(config, work, p) || packed <= target->l2 / 2) {
+    if (!may_cut(config, target, work, p) || packed <= target->l2 / 2) {
         return whole;
     }
     for (int64_t parts = 2; parts <= parts_most && steps / parts >= STEPS_LEAST; parts++) {
@@ -111,11 +114,11 @@ enum { COLUMN_STEPS = 200 };
 
 /* Whether A that lies by columns is read where it lies (KW_TILE_STRIDES). To turn an element takes about as long as to multiply it with 16 columns,
  * so it pays where columns are few. Not where lines of a part's steps evict each other. */
-static bool reads_columns(const kw_config *config, const kw_tile_work *work, const kw_product *p, int64_t steps) {
+static bool reads_columns(const kw_config *config, const kw_target *target, const kw_tile_work *work, const kw_product *p, int64_t steps) {
     enum { FEW_COLUMNS = 32, SOME_COLUMNS = 64, WAY = 4096, WAYS = 8 };
     bool shallow = steps <= COLUMN_STEPS, held = WAYS * (WAY / kw_gcd(WAY, p->a_row)) >= kw_min(steps, COLUMN_STEPS);
-    return p->a_columns && !p->groups && config->dtype == KW_FP32 && held && (shallow || may_cut(config, work, p)) &&
-           p->columns <= (shallow ? SOME_COLUMNS : FEW_COLUMNS);
+    return p->a_columns && !p->groups && config->dtype == KW_FP32 && held && (shallow || may_cut(config, target, work, p)) &&
+           p->columns <= (shallow || kw_tile_far(target) ? SOME_COLUMNS : FEW_COLUMNS);
 }
 
 static cut cut_columns(const kw_product *p, const kw_config *config, const kw_target *target, int64_t steps, int64_t blocks) {
@@ -149,6 +152,13 @@ static int64_t summed_rows(const kw_tile_work *work, const kw_tile *tile, int64_
     return !work->amx && KW_TILES_ARE_EVEN(rows, tiles, tile->cols) ? rows : tiles * tile->cols;
 }
 
+/* With which blocks tiles ask for the next tile's rows. Where the last level is far (kw_tile_far) cores read rows ahead by themselves, from the second level in
+ * time, so that asking for them again costs slots alone; what is more than a sixteenth of that level would go before it is met. */
+static int asks_ahead(const kw_target *target, int64_t tile_bytes) {
+    enum { SHARE = 16 };
+    return !kw_tile_far(target) ? KW_GEMM_AHEAD_EACH : tile_bytes <= target->l2 / SHARE ? KW_GEMM_AHEAD_FIRST : KW_GEMM_AHEAD_NEVER;
+}
+
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch) {
     kw_product p = *product;
     kw_tile tile = kw_gemm_tile(config);
@@ -160,7 +170,7 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
                kw_tile_pitch(p.a_row, 1, tile.cols) != p.a_row ||
                (ends_within && !reads_beyond && !meets_twice(config, &p) && !begins_earlier(&work, &p));
     int64_t cache = copies_pass_once(&p, &work, blocks) ? target->l1 : target->l2;
-    p.copies = p.copies && !reads_columns(config, &work, &p, steps);
+    p.copies = p.copies && !reads_columns(config, target, &work, &p, steps);
     steps = work.amx && p.copies ? KW_AMX_LINES(steps) : steps;
     cut c = p.a_columns && !p.copies ? cut_columns(&p, config, target, steps, blocks)
                                      : cut_depth(&p, config, target, &work, steps, blocks, cache);
@@ -192,8 +202,9 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
         .chunk_rows = rows,
         .parts = parts,
         .copy = p.copies,
-        .soon = launch->packed_bytes > target->l2 / 2 && rows <= SOON_TILES * tile.cols,
-        .far = (short)kw_tile_far(target),
+        .ahead = (short)asks_ahead(target, 4 * c.deep * tile.cols),
+        .soon = may_cut(config, target, &work, &p) && launch->packed_bytes > target->l2 / 2 && rows <= SOON_TILES * tile.cols,
+        .far = (short)kw_tile_far_of_block(target, c.deep * KW_TILE_STEP_BYTES(work.block)),
         .together = (short)together,
         .pitch = pitch,
         .a_columns = p.a_columns,
