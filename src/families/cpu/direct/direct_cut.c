@@ -87,6 +87,9 @@ static kw_direct_span source_span(const kw_problem *problem, int axis, int64_t t
             s.reach = high - low;
         }
     }
+    if (s.walks == 1 && s.step == 1 && s.taps) {
+        s.shared = kw_max(kw_min(kw_min(-low, high + s.pixels - s.source), s.reach), 0); /* a row's results have places of their own */
+    }
     return s;
 }
 
@@ -96,7 +99,8 @@ static int64_t planes_of(const kw_direct_cut *c) {
 }
 
 int64_t kw_direct_row_pixels(const kw_direct_cut *c) {
-    return c->flow ? c->cols + c->width.reach / c->width.step : (c->cols - 1) * c->width.step + c->width.reach + 1;
+    int64_t shared = c->cols == c->width.pixels ? c->width.shared : 0;
+    return c->flow ? c->cols + c->width.reach / c->width.step - shared : (c->cols - 1) * c->width.step + c->width.reach + 1;
 }
 
 static int64_t row_bytes(const kw_direct_cut *c) {
@@ -116,9 +120,9 @@ static int64_t slice_bytes(const kw_direct_cut *c, const kw_tile *tile) {
 }
 
 /* The last tile of a flow, and that of a row whose groups of pixels edge=skip leaves out, read behind the copy what they leave out of their
- * results. */
+ * results; a flow's last row has its padding there. */
 static int64_t copy_bytes(const kw_direct_cut *c, const kw_tile *tile) {
-    int64_t behind = c->flow ? tile->cols : tile->skip ? tile->cols * c->width.step : 0;
+    int64_t behind = c->flow ? tile->cols + c->width.shared : tile->skip ? tile->cols * c->width.step : 0;
     return slice_bytes(c, tile) * kw_max(kw_min(c->depth.taps, c->depth.source), 1) + behind * c->pixel;
 }
 

@@ -15,6 +15,7 @@ typedef struct kw_direct_span {
     int64_t visits;        /* (tile, tap) pairs, for which weights are loaded */
     int64_t parts;         /* of these, such that a part of the tile's pixels reads padding */
     int64_t source;        /* source extent */
+    int64_t shared;        /* pixels of padding in front and as many behind; rows that follow each other have these in common */
 } kw_direct_span;
 
 /* How a problem is cut. */

@@ -137,36 +137,40 @@ static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *con
     kw_text_add(text, "\n");
 }
 
+/* What is summed of a tile of AMX: all, the first 16 pixels alone, or the first vector of channels. */
+typedef enum amx_part { AMX_ALL, AMX_PIXELS, AMX_VECTOR } amx_part;
+
 /* Registers of AMX: first the sums, pixels outside; then what is loaded once a chunk, the smaller side of the tile; one more holds the larger side,
  * register by register. More of them gain nothing, for the processor renames them, and on one whose other thread has tiles as well each register in
- * use makes all products wait longer. Each is loaded just before it is first used. part: of the tile's first 16 pixels alone, in the same
- * registers. */
-static void emit_chunk(kw_text *text, const kw_tile *tile, bool part) {
-    int pixels = amx_pixels(tile), vecs = tile->vecs, sums = pixels * vecs, used = part ? 1 : pixels;
+ * use makes all products wait longer. Each is loaded just before it is first used. A part of a tile is summed in the same registers. */
+static void emit_chunk(kw_text *text, const kw_tile *tile, amx_part part) {
+    static const char *const names[] = {[AMX_ALL] = "", [AMX_PIXELS] = "PART_", [AMX_VECTOR] = "VECTOR_"};
+    int pixels = amx_pixels(tile), vecs = tile->vecs, used_pixels = part == AMX_PIXELS ? 1 : pixels,
+        used_vecs = part == AMX_VECTOR ? 1 : vecs;
     bool keeps_pixels = pixels <= vecs;
-    int kept = keeps_pixels ? pixels : vecs, passed = sums + kept;
-    int keeping = keeps_pixels ? used : vecs, passing = keeps_pixels ? vecs : used;
-    const char *keep = keeps_pixels ? "LOAD" : "WEIGHTS", *pass = keeps_pixels ? "WEIGHTS" : "LOAD", *name = part ? "PART_" : "";
-    kw_text_addf(text, "#define KW_EACH_%sSUM(DO)", name);
-    for (int i = 0; i < used * vecs; i++) {
-        kw_text_addf(text, " DO(%d, %d, %d)", i / vecs, i % vecs, i);
+    int first = pixels * vecs, passed = first + (keeps_pixels ? pixels : vecs);
+    int keeping = keeps_pixels ? used_pixels : used_vecs, passing = keeps_pixels ? used_vecs : used_pixels;
+    const char *keep = keeps_pixels ? "LOAD" : "WEIGHTS", *pass = keeps_pixels ? "WEIGHTS" : "LOAD";
+    kw_text_addf(text, "#define KW_EACH_%sSUM(DO)", names[part]);
+    for (int i = 0; i < used_pixels * used_vecs; i++) {
+        kw_text_addf(text, " DO(%d, %d, %d)", i / used_vecs, i % used_vecs, i / used_vecs * vecs + i % used_vecs);
     }
-    kw_text_addf(text, "\n#define KW_%sCHUNK(LOAD, WEIGHTS, DOT)", name);
+    kw_text_addf(text, "\n#define KW_%sCHUNK(LOAD, WEIGHTS, DOT)", names[part]);
     for (int i = 0; i < passing; i++) {
         kw_text_addf(text, " %s(%d, %d)", pass, i, passed);
         for (int j = 0; j < keeping; j++) {
             if (i == 0) {
-                kw_text_addf(text, " %s(%d, %d)", keep, j, sums + j);
+                kw_text_addf(text, " %s(%d, %d)", keep, j, first + j);
             }
-            kw_text_addf(text, " DOT(%d, %d, %d)", keeps_pixels ? j * vecs + i : i * vecs + j, keeps_pixels ? sums + j : passed,
-                         keeps_pixels ? passed : sums + j);
+            kw_text_addf(text, " DOT(%d, %d, %d)", keeps_pixels ? j * vecs + i : i * vecs + j, keeps_pixels ? first + j : passed,
+                         keeps_pixels ? passed : first + j);
         }
     }
     kw_text_add(text, "\n");
 }
 
 void kw_tile_emit_chunk(kw_text *text, const kw_tile *tile) {
-    emit_chunk(text, tile, false);
+    emit_chunk(text, tile, AMX_ALL);
 }
 
 void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {
@@ -175,10 +179,13 @@ void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {
                  tile->skip, tile->ahead, tile->sums);
     kw_text_addf(text, "#define KW_TILE_OWN %d\n", tile->own);
     if (multiplies_tiles(config)) {
-        kw_text_addf(text, "#define KW_AMX_PART %d\n", amx_pixels(tile) == 2);
-        emit_chunk(text, tile, false);
+        kw_text_addf(text, "#define KW_AMX_PART %d\n#define KW_AMX_LACKS %d\n", amx_pixels(tile) == 2, tile->vecs == 2);
+        emit_chunk(text, tile, AMX_ALL);
         if (amx_pixels(tile) == 2) {
-            emit_chunk(text, tile, true);
+            emit_chunk(text, tile, AMX_PIXELS);
+        }
+        if (tile->vecs == 2) {
+            emit_chunk(text, tile, AMX_VECTOR);
         }
     } else {
         emit_pixels(text, tile, config);
