@@ -7,9 +7,9 @@
  *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_SUM_ROWS - 1)
  *   KW_EACH_VECTOR(DO, row)   DO(row, 0) ... DO(row, KW_VECS - 1)
  *   KW_EACH_BUT_LAST(DO, row)  the same but for the last
- * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h.
+ * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h; with 8 lanes.
  * KW_TILE_FEWER: a tile of one spread channel less (KW_BWD_WEIGHT_FEWER) does not sum that one: 16 are 6, 5 and 5. */
-#define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0 && KW_STORAGE != 3, 0, KW_LANES, KW_VECS, KW_OWN)
+#define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0 && KW_STORAGE != 3 && KW_LANES == 8, 0, KW_VECS, KW_OWN)
 #define KW_TILE_FEWER (KW_TILE > 1 && !KW_MERGE && KW_BWD_WEIGHT_FEWER(KW_MATH == 0, KW_LANES, KW_COPY))
 #define KW_VECTOR (4 * KW_LANES)                     /* bytes */
 #define KW_TILE_ROW (KW_VECS * KW_VECTOR)            /* bytes of a row of sums */

@@ -25,6 +25,7 @@
  *   KW_TILE_TWICE  of a text that has one run and defines it 1: the last element of a run of odd length (job->odd) is multiplied together with
  *                  the one before it, whose weight is zero there: the loop goes one step more, from half a step back. What it meets twice is a
  *                  term of the same sums, so an infinity makes NaN of no other result
+ *   KW_TILE_LACKS_A_COLUMN  edges that lack one column have a loop without it: of few vectors products take no longer than a step's tests
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
  *   KW_TILE_FAR    of a text that defines it 1: weights are asked for job->far bytes ahead
  *   KW_TILE_SOON   of a text that defines it 1: beside each step something of job->soon is asked for, which comes later than that
@@ -60,7 +61,8 @@
 #define KW_WEIGHTS_STEP(job) (KW_TILE_VECS * KW_VECTOR)
 #endif
 
-#define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0, KW_QUADS, KW_LANES, KW_TILE_VECS, KW_TILE_OWN || KW_TILE_SUMS)
+#define KW_TILE_LACKS_A_COLUMN (KW_LANES == 8 || KW_TILE_VECS <= 2)
+#define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0, KW_QUADS, KW_TILE_VECS, KW_TILE_OWN || KW_TILE_SUMS)
 
 #if KW_HEADED
 #define KW_DECLARE_HEAD(pixel, v) kw_vi head##v = {0};
@@ -143,12 +145,17 @@
         PIXELS(KW_MULTIPLY_PIXEL)                                                                                                          \
         PIXELS(KW_ADD_PIXEL)                                                                                                               \
     }
+#define KW_ADD_BUT_FIRST(pixel, col, base, distance)                                                                                       \
+    if ((col) > 0) {                                                                                                                       \
+        KW_ADD_PIXEL(pixel, col, base, distance)                                                                                           \
+    }
 #define KW_ADD_BUT_LAST(pixel, col, base, distance)                                                                                        \
     if ((col) < KW_TILE_COLS - 1) {                                                                                                        \
         KW_ADD_PIXEL(pixel, col, base, distance)                                                                                           \
     }
 
 #define KW_STEP(MULTIPLY) KW_STEP_OF(KW_EACH_PIXEL(MULTIPLY) KW_EACH_PIXEL(KW_ADD_PIXEL))
+#define KW_STEP_BUT_FIRST KW_STEP_OF(KW_EACH_PIXEL(KW_MULTIPLY_BUT_FIRST) KW_EACH_PIXEL(KW_ADD_BUT_FIRST))
 #define KW_STEP_BUT_LAST KW_STEP_OF(KW_EACH_PIXEL(KW_MULTIPLY_BUT_LAST) KW_EACH_PIXEL(KW_ADD_BUT_LAST))
 #if KW_TILE_LACKS
 #define KW_MULTIPLY_LACKING(pixel, col, base, distance)                                                                                    \
@@ -331,11 +338,11 @@ KW_TILE_FUNCTION void kw_tile(const kw_tile_job *job) {
             continue;
         }
 #endif
-#if KW_TILE_SKIP && KW_LANES == 8 /* whose products take half as long as tests: edges that lack one column have a loop without */
+#if KW_TILE_SKIP && KW_TILE_LACKS_A_COLUMN
         if (inside == (KW_ALL_PIXELS & ~KW_FIRST_COLUMN)) {
             do {
                 KW_ASK
-                KW_STEP(KW_MULTIPLY_BUT_FIRST)
+                KW_STEP_BUT_FIRST
             } while (--i);
         } else if (inside == (KW_ALL_PIXELS & ~(KW_FIRST_COLUMN << (KW_TILE_COLS - 1)))) {
             do {

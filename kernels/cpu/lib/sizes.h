@@ -21,9 +21,9 @@
 #define KW_TILE_SPILL_BYTES(pixels, block) ((pixels)*KW_TILE_STEP_BYTES(block))
 
 /* Whether tiles of a block of channels that do not reach the last vector leave that one out. fma: of floats, by multiply-adds; quads: of bytes, by
- * dot products; special: tiles whose steps are vectors or whose sums the caller adds up. Of floats with 8 lanes alone, for 32 registers hold
- * tiles of one vector that are bound by no loads; of bytes those behind the rest in products of 13 vectors and the like are left out. */
-#define KW_TILE_MAY_LACK(fma, quads, lanes, vecs, special) ((((fma) && (lanes) == 8) || (quads)) && (vecs) > 1 && !(special))
+ * dot products; special: tiles whose steps are vectors or whose sums the caller adds up. Tiles of one vector leave out nothing, but where a core
+ * multiplies as fast as it loads they are bound by their loads. */
+#define KW_TILE_MAY_LACK(fma, quads, vecs, special) (((fma) || (quads)) && (vecs) > 1 && !(special))
 /* Whether so many can be shared out to so many tiles evenly: each tile has as many as fit it, or one less. */
 #define KW_TILES_ARE_EVEN(count, tiles, fit) ((tiles) * ((fit)-1) <= (count))
 

@@ -330,7 +330,7 @@ static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_c
 
 static bool may_lack(const kw_bwd_weight *how, const kw_config *config) {
     bool fma = config->axis[KW_AXIS_MATH] == KW_MATH_FMA && config->dtype != KW_INT8;
-    return KW_TILE_MAY_LACK(fma, false, kw_config_isa(config)->lanes, how->vecs, how->own);
+    return KW_TILE_MAY_LACK(fma && kw_config_isa(config)->lanes == 8, false, how->vecs, how->own);
 }
 
 /* Merged rows are read where they lie, but for what the edges of images have. */

@@ -212,7 +212,7 @@ double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile) {
 
 static bool may_lack(const kw_config *config, const kw_tile *tile) {
     bool fma = config->axis[KW_AXIS_MATH] == KW_MATH_FMA, quads = config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_INT8;
-    return KW_TILE_MAY_LACK(fma, quads, kw_config_isa(config)->lanes, tile->vecs, tile->own || tile->sums);
+    return KW_TILE_MAY_LACK(fma, quads, tile->vecs, tile->own || tile->sums);
 }
 
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile) {
