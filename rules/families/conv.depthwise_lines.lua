@@ -43,9 +43,10 @@ return {
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1] and c.tile_h == 4 and c.taps_h == 3 and c.stride == 1
         end,
         default = function(c, arch)
+            local usual = c.taps_h == 3 or c.taps_h == 5 or c.taps_h == 7 or c.dtype == "int8" and c.taps_h ~= 8
+            local other = c.taps_h == 4 or c.taps_h == 6 or c.taps_h == 9 or c.taps_h == 2 and c.stride == 1
             return c.isa == arch.isa[1] and c.math == arch.math[c.dtype][1]
-                and (c.taps_h == 3 or c.taps_h == 5 or c.taps_h == 7 or c.dtype == "int8" and c.taps_h ~= 8)
-                and (c.tile_h == 4 or c.tile_h == 8 or c.tile_h == (arch.isa[1] == "avx2" and 12 or 14))
+                and (usual and (c.tile_h == 4 or c.tile_h == 8 or c.tile_h == (arch.isa[1] == "avx2" and 12 or 14)) or other and c.tile_h == 8)
         end,
         tests = function(c, arch)
             if c.dtype == "int8" then
