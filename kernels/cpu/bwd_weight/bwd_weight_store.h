@@ -19,9 +19,23 @@ typedef struct turned {
     kw_i64 first, last, count; /* lanes; c */
 } turned;
 
+/* Of 16 lanes of fp32: from the register, where each would be loaded again behind a vector's store. */
+#define KW_PUTS_QUARTERS (KW_LANES == 16 && KW_STORAGE == 0 && KW_OUT_BYTES == 4)
+#define KW_PUT_QUARTER(to, v, i) __asm__("vextractf32x4 $" #i ", %1, %0" : "=m"(*(four *)(to)) : "v"(v));
+
 /* Vectors of four c of each fourth lane, from one on. */
 KW_INLINE void store_fours(const turned *t, kw_vf v, kw_i64 lane, kw_i64 c) {
     typedef char four __attribute__((vector_size(4 * KW_OUT_BYTES), aligned(1), may_alias));
+#if KW_PUTS_QUARTERS
+    if (lane >= t->first && lane + KW_LANES - 4 < t->last && t->count >= 4) {
+        char *to = t->to + lane * t->row + c * KW_OUT_BYTES;
+        KW_PUT_QUARTER(to, v, 0)
+        KW_PUT_QUARTER(to + 4 * t->row, v, 1)
+        KW_PUT_QUARTER(to + 8 * t->row, v, 2)
+        KW_PUT_QUARTER(to + 12 * t->row, v, 3)
+        return;
+    }
+#endif
     char values[KW_LANES * KW_OUT_BYTES] __attribute__((aligned(KW_VECTOR)));
     kw_store_x(values, v);
     for (kw_i64 i = 0; i < KW_LANES; i += 4, lane += 4) {

@@ -111,17 +111,18 @@ static bool tensors_hold_a_tile(const kw_rule_case *c) {
     return (how.copy != KW_COPY_NONE || x_holds) && (how.copy == KW_COPY_BOTH || y_holds);
 }
 
-/* Then the taps of a filter row and the channels are one run of x. */
+/* Then the taps of a filter row and the channels are one run of x. Of one tap a row merge=0 reads the same, in better boxes. */
 static bool rows_are_runs(const kw_rule_case *c) {
-    return !(c->config->axis[MERGE] && c->config->axis[COPY] == KW_COPY_NONE) ||
-           (c->problem->conv.g == 1 && kw_problem_is_dense(c->problem));
+    const kw_conv_dims *d = &c->problem->conv;
+    bool in_place = c->config->axis[MERGE] && c->config->axis[COPY] == KW_COPY_NONE;
+    return !in_place || (d->g == 1 && d->filter[2] > 1 && kw_problem_is_dense(c->problem));
 }
 
 static const kw_rule fits_rules[] = {
     {"merged_row", "merge=1 needs dilation 1 in the last axis", merged_row_is_dense},
     {"merged_rows", "the filter's rows must be a multiple of merge", filter_has_merged_rows},
     {"whole_tile", "where a tensor is not copied, it must have as many channels as the tile", tensors_hold_a_tile},
-    {"merged_in_place", "copy=0 beside merge needs one group and tensors without pitches", rows_are_runs},
+    {"merged_in_place", "copy=0 beside merge needs one group, several taps a row and tensors without pitches", rows_are_runs},
     {0},
 };
 

@@ -134,6 +134,8 @@ static const rule_example bwd_weight_rows[] = {
      "conv_bwd_weight fp32 nhwgc g2 c6 k64 i8x8 f3x3"},
     {"merged_in_place", "conv_bwd_weight fp32", "lanes=k tile=6 vecs=1 copy=0 merge=1", ARCH,
      "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 ldxw8"},
+    {"merged_in_place", "conv_bwd_weight fp32", "lanes=k tile=6 vecs=1 copy=0 merge=1", ARCH,
+     "conv_bwd_weight fp32 nhwgc c8 k64 i8x8 f3x1"},
     {"merged_lanes", "conv_bwd_weight fp32", "lanes=c tile=3 copy=2 merge=3", NULL, NULL},
     {"merged_rows", "conv_bwd_weight fp32", "lanes=k tile=3 copy=2 merge=3", ARCH, "conv_bwd_weight fp32 nhwgc c3 k40 i8x8 f5x3"},
     {"", "conv_bwd_weight fp32", "lanes=k copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k40 i8x8 f3x3"},
