@@ -67,8 +67,10 @@ local own = {
 -- take 58 % of the time of the best of all others (22 problems of 4 to 32 channels a group; of 32 they are not).
 local bringing = {
     { "4x8", 4, 2, 8, 16, 16 }, { "4x8", 2, 2, 8, 32, 16 }, { "8x8", 2, 4, 8, 16, 16 }, { "4x4", 4, 1, 8, 16, 16 }, { "10x10", 4, 4, 8, 16, 16 },
-    { "8x8", 4, 2, 8, 16, 16 }, { "8x8", 2, 2, 4, 16, 4 },
+    { "8x8", 4, 2, 8, 16, 16 }, { "4x16", 4, 2, 8, 16, 16 }, { "8x8", 2, 2, 4, 16, 4 },
 }
+-- Of groups of 32 channels with stride 1, on NVIDIA, where blocks stay: the best of nine on large images, others behind pipe=gather on all.
+local bringing_wide = { { "8x16", 2, 4, 8, 32 } }
 
 -- Backward data with a stride has 2 x 2 pixels where others have one.
 local function phases(op, stride)
@@ -95,12 +97,12 @@ local function add_own(out, op, k)
     end
 end
 
-local function add_bringing(out, op, k)
-    for _, channels in ipairs({ 4, 8, 16 }) do
-        for stride = 1, 2 do
-            for _, row in ipairs(bringing) do
+local function add_bringing(out, arch, op, k)
+    for _, channels in ipairs({ 4, 8, 16, 32 }) do
+        for stride = 1, channels == 32 and (arches.has(arch, "mma") and 1 or 0) or 2 do
+            for _, row in ipairs(channels == 32 and bringing_wide or bringing) do
                 local th, tw = numbers(row[1])
-                if channels <= row[6] then
+                if channels <= (row[6] or channels) then
                     out[#out + 1] = {
                         channels = channels, tile_h = th * phases(op, stride), tile_w = tw * phases(op, stride), stride = stride,
                         waves_c = row[2], waves_q = row[3], cols = row[5], inst_k = k, swizzle = "xor", store = "lds", vec = row[4], pack = "lds",
@@ -196,7 +198,7 @@ local function full(arch, op, dtype)
     add_middle(out, k, 16)
     add_wide(out, k)
     add_own(out, op, k)
-    add_bringing(out, op, k)
+    add_bringing(out, arch, op, k)
     add_dense(out, arch, k)
     add_own_dense(out, op, k)
     return out
@@ -214,7 +216,7 @@ local function default(arch, op, dtype)
         end
     end
     if arches.has(arch, "mma") then
-        add_bringing(out, op, k)
+        add_bringing(out, arch, op, k)
     end
     add_own_dense(out, op, k)
     return out

@@ -11,7 +11,7 @@ typedef struct kw_direct_block_params {
     kw_i64 packed;           /* lanes' shares of all weights */
     /* Of backward weight: */
     kw_i64 parts;    /* blocks that share a channel's sums */
-    kw_i64 units;    /* tiles of all images */
+    kw_i64 units;    /* tiles of all images; with KW_STAYS times the blocks side by side */
     kw_i64 elements; /* weights */
 } kw_direct_block_params;
 
@@ -57,7 +57,29 @@ KW_PARAMS_FIT(kw_direct_block_params);
 #define KW_BRINGS (KW_PACK == KW_PACK_LDS)
 #define KW_BROUGHT_ROW (KW_TAPS * KW_CHANNELS + (KW_CHANNELS > 8 ? 8 : 0))
 #define KW_BROUGHT_BYTES (KW_BRINGS ? KW_SRC_CHANNELS * KW_BROUGHT_ROW * KW_BYTES : 0)
-#define KW_GROUPED_LDS_BYTES (KW_SRC_BYTES + KW_GROUPED_OUT_BYTES + KW_BROUGHT_BYTES)
+/* NVIDIA, with whole copies of 16 bytes: blocks stay, their weights with them, and go from tile to tile (staying.h). The next source comes in while
+ * one is multiplied, where a block needs no more shared memory for two than this. Sources are whole copies of a wave.
+ * Of phases with few channels, whose weights are few beside the results, all tiles at once are faster. */
+#define KW_STAYS                                                                                                                           \
+    (KW_BRINGS && KW_HAS_MMA && KW_HAS_ASYNC16 && KW_VEC == 8 && KW_SWIZZLE == KW_SWIZZLE_XOR && KW_STORE == KW_STORE_LDS &&               \
+     (KW_SIDE == 1 || KW_CHANNELS >= 16))
+#define KW_TWO_SOURCES (96 * 1024)
+#define KW_SOURCE_ROOM (KW_STAYS ? KW_LYING_BYTES(KW_SRC_H * KW_SRC_W) : KW_SRC_BYTES)
+#define KW_SOURCES (KW_STAYS && 2 * KW_SOURCE_ROOM + KW_GROUPED_OUT_BYTES + KW_BROUGHT_BYTES <= KW_TWO_SOURCES ? 2 : 1)
+/* Words of weights that a wave keeps in registers, where they are few and leave room for two blocks; registers of a thread, which say how many blocks a
+ * multiprocessor has. By times of an H200. */
+#define KW_KEPT_WORDS (KW_COLS / KW_SLAB * KW_STEPS * (KW_SLAB / KW_INST_N) * KW_B_WORDS)
+#define KW_KEPT_MOST 40
+#define KW_KEEPS (KW_STAYS && KW_KEPT_WORDS <= KW_KEPT_MOST && KW_SIDE == 1 && KW_BLOCK_THREADS <= 256)
+#define KW_WAVE_SUMS (KW_CEIL(KW_COORDS_H * KW_COORDS_W, KW_WAVES_Q * KW_INST_M) * (KW_SLAB / KW_INST_N))
+#define KW_STAY_REGISTERS                                                                                                                  \
+    (KW_KEEPS ? (KW_KEPT_WORDS > 30 ? (KW_WAVE_SUMS > 2 ? 128 : 80) : (KW_WAVE_SUMS > 1 ? 80 : 64))                                        \
+              : (KW_WAVE_SUMS > 4                              ? 128                                                                       \
+                 : KW_WAVE_SUMS > 2 && KW_BLOCK_THREADS <= 256 ? 80                                                                        \
+                                                               : 64))
+#define KW_STAY_BLOCKS (64 * 1024 / (KW_BLOCK_THREADS * KW_STAY_REGISTERS))
+#define KW_OUT_AT (KW_SOURCES * KW_SOURCE_ROOM)
+#define KW_GROUPED_LDS_BYTES (KW_OUT_AT + KW_GROUPED_OUT_BYTES + KW_BROUGHT_BYTES)
 
 /* impl=dense: result rows (with phases: rows of coords) whose sums are open; instructions of a slice's depth, and of a wave's whole filter;
  * sums of a row, which pass shared memory because waves share them or for wider stores. Source rows and sums have two places each. */

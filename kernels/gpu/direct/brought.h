@@ -3,7 +3,7 @@
 #ifndef KW_DIRECT_BROUGHT_H
 #define KW_DIRECT_BROUGHT_H
 
-#define KW_BROUGHT_AT (KW_SRC_BYTES + KW_GROUPED_OUT_BYTES) /* in shared memory */
+#define KW_BROUGHT_AT (KW_OUT_AT + KW_GROUPED_OUT_BYTES) /* in shared memory */
 
 /* Pieces of 16 bytes of the weights between a block's channels, which lie together in w; a thread's, of which so many are under way together. */
 #define KW_PIECE_ELEMENTS (16 / KW_BYTES)
@@ -50,6 +50,7 @@ KW_DEVICE void kw_brought_store(char *weights, const kw_brought *f, int first) {
     }
 }
 
+#if !KW_STAYS
 /* A block's source and weights, what a thread loads first of both under way together. */
 KW_DEVICE void kw_tile_load(char *lds, const kw_gpu_args *a, const kw_image *v, kw_position at) {
     kw_prefetch source;
@@ -65,9 +66,16 @@ KW_DEVICE void kw_tile_load(char *lds, const kw_gpu_args *a, const kw_image *v, 
         kw_brought_store(lds + KW_BROUGHT_AT, &brought, first);
     }
 }
+#endif
 
 /* The rows of a slab. */
 typedef const char *kw_slab_weights;
+
+/* Where a phase's tap lies in a row; across: its taps along a row of the filter. */
+KW_DEVICE int kw_brought_tap(int phase, int tap, int across) {
+    return KW_SIDE == 1 ? (KW_DATA ? KW_TAPS - 1 - tap : tap)
+                        : kw_phase_filter(phase / KW_SIDE, tap / across) * KW_EXTENT + kw_phase_filter(phase % KW_SIDE, tap % across);
+}
 
 /* Elements of an instruction's depth that a lane takes together, from which on: of NVIDIA's as the instruction has them, since kw_matrix_read brings
  * the first operand so; elsewhere as fragment.h says, as far as they lie in a tap's channels of one group. */
@@ -80,6 +88,20 @@ typedef const char *kw_slab_weights;
 #define KW_TAKEN_AT(lane, j) (kw_frag_group(lane) * KW_KPL + (j))
 #endif
 
+/* Of two instructions, where all their depth is of one tap and one group: four matrices. */
+#define KW_READS_PAIRS (KW_STAYS && KW_CHANNELS >= 16)
+#if KW_READS_PAIRS
+KW_DEVICE void kw_read_weights_pair(kw_frag_b two[2], kw_slab_weights weights, int n, int phase, int step) {
+    int tap = step * KW_INST_K / KW_SLAB, across = kw_phase_taps(phase % KW_SIDE), lane = kw_lane();
+    int to = n * KW_INST_N + lane / 16 * 8 + lane % 8, from = step * KW_INST_K % KW_SLAB + lane / 8 % 2 * 8;
+    kw_u32 words[4];
+    kw_matrix_read(words, weights + (to * KW_BROUGHT_ROW + kw_brought_tap(phase, tap, across) * KW_CHANNELS + from) * KW_BYTES, 4, 0);
+    KW_UNROLL
+    for (int i = 0; i < 4; i++)
+        two[i / 2].w[i % 2] = words[i];
+}
+#endif
+
 /* The lane's words of an instruction; zeros between two groups, and behind the last tap. */
 KW_DEVICE void kw_read_weights(kw_frag_b *frag, kw_slab_weights weights, int n, int phase, int step) {
     int taps = kw_taps_of(phase), across = kw_phase_taps(phase % KW_SIDE);
@@ -90,9 +112,7 @@ KW_DEVICE void kw_read_weights(kw_frag_b *frag, kw_slab_weights weights, int n, 
         for (int j = 0; j < KW_KPL; j += KW_TAKEN) {
             int k = step * KW_INST_K + KW_TAKEN_AT(kw_lane(), j), from = k % KW_SLAB, tap = kw_min(k / KW_SLAB, taps - 1);
             int there = k / KW_SLAB < taps && from / KW_CHANNELS == to / KW_CHANNELS;
-            int at = KW_SIDE == 1
-                         ? (KW_DATA ? KW_TAPS - 1 - tap : tap)
-                         : kw_phase_filter(phase / KW_SIDE, tap / across) * KW_EXTENT + kw_phase_filter(phase % KW_SIDE, tap % across);
+            int at = kw_brought_tap(phase, tap, across);
             kw_u32 words[KW_TAKEN / 2];
             kw_load_run(words, weights + (to * KW_BROUGHT_ROW + at * KW_CHANNELS + from % KW_CHANNELS) * KW_BYTES, KW_TAKEN * KW_BYTES);
             KW_UNROLL

@@ -26,6 +26,7 @@ KW_DEVICE int kw_steps_of(int phase) { return KW_CEIL(kw_taps_of(phase) * KW_SLA
 #if KW_BRINGS
 #include "gpu/direct/brought.h"
 #else
+#define KW_READS_PAIRS 0
 /* --- weights, packed: slab, phase, step, instruction of the slab, lane, words --- */
 
 KW_DEVICE kw_u32 kw_slab_weight(const kw_gpu_args *a, kw_i64 slab, kw_i64 to, int phase, int k) {
@@ -101,14 +102,27 @@ KW_DEVICE void kw_read_step(kw_frag_a *frag, const char *lds, int coord, int col
 }
 #endif
 
-/* coord: the wave's first; col: the slab's first channel in the block; weights: the slab's. */
-KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int coord, int col, int phase, kw_slab_weights weights) {
+/* A wave's weights, where it keeps them from tile to tile: steps of all phases, one phase behind the other. */
+typedef struct kw_kept {
+    kw_frag_b at[KW_KEEPS ? KW_SLABS * KW_STEPS : 1][KW_REPEAT_N];
+} kw_kept;
+
+/* coord: the wave's first; col: the slab's first channel in the block; weights: the slab's, or those kept from a number on. */
+KW_DEVICE void kw_slab_run(kw_sums *sums, const char *lds, int coord, int col, int phase, kw_slab_weights weights, const kw_kept *kept,
+                           const int from) {
     KW_UNROLL
     for (int step = 0; step < kw_steps_of(phase); step++) {
         kw_frag_b b[KW_REPEAT_N];
         KW_UNROLL
-        for (int n = 0; n < KW_REPEAT_N; n++)
+        for (int n = 0; n < KW_REPEAT_N; n++) {
+#if KW_KEEPS
+            b[n] = kept->at[from + step][n];
+#elif KW_READS_PAIRS
+            if (n % 2 == 0) kw_read_weights_pair(b + n, weights, n, phase, step);
+#else
             kw_read_weights(&b[n], weights, n, phase, step);
+#endif
+        }
         KW_UNROLL
         for (int m = 0; m < KW_REPEAT_M; m++) {
             kw_frag_a a;
@@ -137,10 +151,10 @@ KW_DEVICE void kw_slab_store(const kw_image *v, kw_position at, const kw_sums *s
 #if KW_STORE == KW_STORE_LDS && KW_EPILOGUE
                 int element;
                 if (kw_result_at(v, at, row, across, channel, &element))
-                    kw_finish_run(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), v->args,
+                    kw_finish_run(lds + KW_OUT_AT + kw_lds_at(row * KW_TILE_W + across, channel), v->args,
                                   kw_image_place(v, element, at.channel + channel), &sums->at[m][n].e[e], 1);
 #elif KW_STORE == KW_STORE_LDS
-                kw_store_result(lds + KW_SRC_BYTES + kw_lds_at(row * KW_TILE_W + across, channel), &sums->at[m][n].e[e], KW_STORES);
+                kw_store_result(lds + KW_OUT_AT + kw_lds_at(row * KW_TILE_W + across, channel), &sums->at[m][n].e[e], KW_STORES);
 #else
                 int element;
                 if (kw_result_at(v, at, row, across, channel, &element))
@@ -157,12 +171,15 @@ KW_DEVICE void kw_result_store(const kw_image *v, kw_position at, const char *ld
         int pixel = run / KW_PIXEL_RUNS, channel = run % KW_PIXEL_RUNS * KW_VEC, element;
         kw_u32 words[KW_RUN_WORDS];
         if (!kw_result_at(v, at, pixel / KW_TILE_W, pixel % KW_TILE_W, channel, &element)) continue;
-        kw_load_run(words, lds + KW_SRC_BYTES + kw_lds_at(pixel, channel), KW_VEC * KW_BYTES);
+        kw_load_run(words, lds + KW_OUT_AT + kw_lds_at(pixel, channel), KW_VEC * KW_BYTES);
         kw_store_run(v->result + element * KW_BYTES, words, KW_VEC * KW_BYTES);
     }
 }
 #endif
 
+#if KW_STAYS
+#include "gpu/direct/staying.h"
+#else
 #if KW_BRINGS
 KW_KERNEL(kw_stage0, KW_THREADS) {
 #else
@@ -195,7 +212,7 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
         for (int phase = 0; phase < KW_PHASES; phase++) {
             kw_sums sums;
             kw_sums_clear(&sums);
-            kw_slab_run(&sums, kw_lds, coord, col, phase, weights);
+            kw_slab_run(&sums, kw_lds, coord, col, phase, weights, 0, 0);
             kw_slab_store(&image, at, &sums, kw_lds, coord, col, phase);
 #if !KW_BRINGS
             weights += kw_steps_of(phase) * (KW_REPEAT_N * KW_WAVE * KW_B_WORDS);
@@ -207,5 +224,6 @@ KW_KERNEL(kw_stage1, KW_THREADS) {
     kw_result_store(&image, at, kw_lds);
 #endif
 }
+#endif
 
 #endif

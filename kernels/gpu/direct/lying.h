@@ -10,26 +10,9 @@
 /* Where a piece of 16 bytes of a pixel stands among its KW_CELLS; eight pixels that follow each other meet all banks. */
 KW_DEVICE int kw_lying_cell(int pixel, int cell) { return cell ^ (KW_CELLS >= 8 ? pixel % 8 : pixel / (8 / KW_CELLS) % KW_CELLS); }
 
-/* A tile's pixels of a tensor, zeros beside the image. wave: among those that bring the tile. A lane's pixels are as far apart from
- * round to round as all threads together bring, so its row and column follow by additions. */
-KW_DEVICE void kw_lying_copy(char *lds, const char *from, int h, int w, int c, int top, int left, int channel, int wave, const int rows,
-                             const int cols, const int split) {
-    const int half = KW_CEIL(cols, split), all = rows * cols * KW_CELLS, step = KW_BRING_THREADS / KW_CELLS;
-    int piece = wave * KW_WAVE + kw_lane(), pixel = piece / KW_CELLS, row = top + pixel / cols, place = pixel % cols;
-    int own = channel + kw_lying_cell(pixel, piece % KW_CELLS) * 8;
-    KW_ROLLED
-    for (int first = wave * KW_WAVE; first < all; first += KW_BRING_THREADS) {
-        int col = left + (split == 1 ? place : place < half ? 2 * place : 2 * (place - half) + 1);
-        int ok = piece < all && (kw_u32)row < (kw_u32)h && (kw_u32)col < (kw_u32)w && own < c;
-        kw_async16(lds + first * 16, from + (ok ? (row * w + col) * c + own : 0) * KW_BYTES, ok);
-        piece += KW_BRING_THREADS;
-        row += step / cols;
-        place += step % cols;
-        row += place >= cols;
-        place -= place >= cols ? cols : 0;
-        if (step % 8) own = channel + kw_lying_cell(piece / KW_CELLS, piece % KW_CELLS) * 8; /* else the same piece of each pixel */
-    }
-}
+#define KW_COPY_CELL kw_lying_cell
+#define KW_COPY_THREADS KW_BRING_THREADS
+#include "gpu/direct/copied.h"
 
 /* A lane's matrix reads of pixel `pixel` on, turned: x, y: the tile; from, to: the wave's first channels in the block. */
 KW_DEVICE void kw_lying_run(kw_sums *sums, const char *x, const char *y, int from, int to, int pixel) {

@@ -62,8 +62,8 @@ KW_DEVICE void kw_tile_bring(char *lds, const kw_gpu_args *a, kw_own own, kw_i64
     const char *x = a->x + image * (h * w * c) * KW_BYTES, *y = a->y + image * (out_h * out_w * c) * KW_BYTES;
     int top = row * KW_STRIDE - (int)a->pad[1], left = col * KW_STRIDE - (int)a->pad[2];
 #if KW_LIES
-    kw_lying_copy(lds, x, some ? h : 0, w, c, top, left, channel, own.wave, KW_SRC_H, KW_SRC_W, KW_STRIDE);
-    kw_lying_copy(lds + KW_X_BYTES, y, some ? out_h : 0, out_w, c, row, col, channel, own.wave, KW_TILE_H, KW_TILE_W, 1);
+    kw_tile_copy(lds, x, some ? h : 0, w, c, top, left, channel, own.wave, KW_SRC_H, KW_SRC_W, KW_STRIDE);
+    kw_tile_copy(lds + KW_X_BYTES, y, some ? out_h : 0, out_w, c, row, col, channel, own.wave, KW_TILE_H, KW_TILE_W, 1);
     kw_async_commit();
 #else
     kw_rect from_x = {x, some ? h : 0, w, c, top, left, KW_SRC_H, KW_STRIDE * KW_ROW_HALF, KW_STRIDE, KW_ROW_HALF, KW_X_PLANE};

@@ -106,6 +106,9 @@
 #define KW_STATIONARY (KW_STREAMK == KW_STREAMK_STATIONARY)
 #define KW_STAGES_BYTES                                                                                                                    \
     (KW_STAGES * ((KW_BORDER ? 0 : KW_TILE_BYTES(KW_TILE_M)) + (KW_STATIONARY ? 0 : KW_TILE_BYTES(KW_HELD_N)) + KW_STAGE_BARRIER_BYTES))
+/* Strided backward data of a 1x1 filter stores whole cells of pixels (gpu/igemm/backward.h), where a problem asks no more of it. */
+#define KW_CELLS_STORED                                                                                                                    \
+    (KW_PASSES && KW_BYTES == 2 && KW_OUT_BYTES == 2 && KW_MERGE == 1 && KW_SPLIT_K == 1 && KW_TEAM == 1 && !KW_EPILOGUE)
 #define KW_PHASES_MAX 16       /* of strided backward data */
 #define KW_BORDER_TAPS_MAX 128 /* of KW_BORDER, that share their pixels */
 #define KW_FACTS_BYTES                                                                                                                     \

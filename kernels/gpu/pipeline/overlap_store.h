@@ -258,13 +258,17 @@ KW_DEVICE void kw_border_pixels_get(char *lds, int group, kw_u32 pixels[KW_REPEA
     kw_wave_barrier();
 }
 #elif KW_APART
-/* Where rows of a tile lie apart: where a lane's four rows do. */
-KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4]) {
+/* Where rows of a tile lie apart: where a lane's four rows do; and with KW_CELLS which phases their cells have. */
+KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4], int inside[4]) {
     int first = work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8;
     kw_apart_row row = kw_apart_row_of(a, work, first);
     KW_UNROLL
     for (int j = 0; j < 4; j++) {
         at[j] = kw_apart_row_at(a, work, &row);
+        inside[j] = 0;
+#if KW_CELLS
+        if (kw_feed_cells(a)) inside[j] = kw_cell_inside(a, work, &row);
+#endif
         if (j < 3) kw_apart_row_next(&row, a, work, 4);
     }
 }
@@ -308,6 +312,23 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
     for (int i = 0; i < 4; i++)
         if (at[i] >= 0 && cell * 8 < cols) kw_store_run(kw_result(a) + (at[i] + col) * 2, words[i], 16);
 }
+
+#if KW_CELLS
+/* The rest of their cells: zeros. */
+KW_DEVICE void kw_cells_clear(const kw_gpu_args *a, const kw_work *work, const kw_i64 at[4], const int inside[4], int first_col) {
+    const kw_u32 zeros[4] = {0, 0, 0, 0};
+    int cell = kw_lane() % 8, cols, phases = kw_feed_phases(a);
+    kw_i64 col = kw_result_col(a, work, first_col, &cols) + cell * 8;
+    cols = kw_min(cols, KW_TILE_N - first_col);
+    KW_ROLLED
+    for (int phase = 1; phase < phases; phase++) {
+        char *to = kw_result(a) + (kw_cell_at(a, work, phase) + col) * 2;
+        KW_UNROLL
+        for (int i = 0; i < 4; i++)
+            if (inside[i] >> phase & 1 && cell * 8 < cols) kw_store_run(to + at[i] * 2, zeros, 16);
+    }
+}
+#endif
 #endif
 #endif
 #if KW_STORES_FIRST
@@ -357,7 +378,8 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
             at[j] = kw_border_pixel_at(a, (int)pixels[i][j]);
 #elif KW_APART
         kw_i64 at[4] = {-1, -1, -1, -1};
-        if (!rows) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at);
+        int inside[4] = {0, 0, 0, 0};
+        if (!rows) kw_scattered_rows(a, work, first_row + i * KW_INST_M, at, inside);
 #endif
 #if KW_EPILOGUE && !KW_TURNED
         kw_lines lines;
@@ -407,6 +429,9 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #endif
 #if KW_APART
             if (!rows) kw_piece_scatter(a, work, piece, at, col);
+#endif
+#if KW_CELLS
+            if (kw_feed_cells(a)) kw_cells_clear(a, work, at, inside, col);
 #endif
 #ifdef KW_SUMS_JOIN
             kw_piece_joined(a, work, piece, first_row + i * KW_INST_M, col);

@@ -331,10 +331,15 @@ static void few_steps_leave_an_operand_in_its_stages(void **state) {
         const char *problem;
         int64_t places, blocks;
     } cases[] = {
-        {"conv_fwd bf16 nhwgc n32 c208 k144 i79x79 f1x1", 4, 132},     {"conv_fwd bf16 nhwgc n32 c100 k600 i79x79 f1x1", 6, 130},
-        {"conv_bwd_data bf16 nhwgc n32 c48 k80 i79x79 f1x1", 6, 132},  {"conv_bwd_data bf16 nhwgc n32 c48 k80 i79x79 f1x1 s2x2", 0, 132},
-        {"conv_fwd bf16 nhwgc n32 c848 k144 i79x79 f1x1", 0, 132},     {"conv_fwd bf16 nhwgc n32 g2 c256 k256 i79x79 f1x1", 0, 132},
-        {"conv_bwd_weight bf16 nhwgc n1 c2000 k2000 i7x7 f1x1", 0, 0}, {"conv_fwd bf16 nhwgc n1 c48 k48 i79x79 f1x1", 0, 49},
+        {"conv_fwd bf16 nhwgc n32 c208 k144 i79x79 f1x1", 4, 132},
+        {"conv_fwd bf16 nhwgc n32 c100 k600 i79x79 f1x1", 6, 130},
+        {"conv_bwd_data bf16 nhwgc n32 c48 k80 i79x79 f1x1", 6, 132},
+        {"conv_bwd_data bf16 nhwgc n32 c48 k80 i79x79 f1x1 s2x2", 6, 132},
+        {"conv_bwd_data bf16 nhwgc n32 c48 k80 i79x79 f1x1 s2x2 p1x1", 0, 132},
+        {"conv_fwd bf16 nhwgc n32 c848 k144 i79x79 f1x1", 0, 132},
+        {"conv_fwd bf16 nhwgc n32 g2 c256 k256 i79x79 f1x1", 0, 132},
+        {"conv_bwd_weight bf16 nhwgc n1 c2000 k2000 i7x7 f1x1", 0, 0},
+        {"conv_fwd bf16 nhwgc n1 c48 k48 i79x79 f1x1", 0, 49},
     };
     const kw_target *target = &kw_gpu_arch_find("sm_90")->typical;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

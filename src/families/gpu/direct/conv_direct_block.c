@@ -133,6 +133,15 @@ static void launch_direct_weight(const kw_direct_block *b, const kw_problem *pro
     launch->products = launch->multiply_adds * (double)(KW_INST_M * b->inst_n * b->inst_k);
 }
 
+/* Blocks that stay: as many as there are at a time, whose tiles are done in as many rounds; of few rounds one tile each, since blocks that stay leave
+ * places of the last round empty. cols: blocks side by side, tiles: of each. */
+static int64_t blocks_that_stay(const kw_direct_block *b, const kw_target *target, int64_t cols, int64_t tiles) {
+    enum { FEW_ROUNDS = 2 };
+    int64_t room = kw_gpu_resident_blocks(b->lds, b->lds_bytes, b->arch->typical.unit_registers, b->threads * b->stay_registers);
+    int64_t most = kw_max(1, room * kw_max(1, target->units) / cols), rounds = kw_ceil_div(tiles, most);
+    return cols * (rounds > FEW_ROUNDS ? kw_ceil_div(tiles, rounds) : tiles);
+}
+
 static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_direct_block b = kw_direct_block_read(config, target);
     if (b.op == KW_CONV_BWD_WEIGHT) {
@@ -154,11 +163,12 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
                           .stage = {{kw_ceil_div(packed, KW_PACK_THREADS), true, KW_PACK_THREADS}, {blocks, false, (int32_t)b.threads}}};
     launch->packed_bytes = packed * b.words * (int64_t)sizeof(uint32_t);
     if (b.brings) {
-        *launch = (kw_launch){.stages = 1, .stage = {{blocks, false, (int32_t)b.threads}}};
+        int64_t stay = b.stays ? blocks_that_stay(&b, target, cols, tiles_h * tiles_w * d->n) : blocks;
+        *launch = (kw_launch){.stages = 1, .stage = {{stay, false, (int32_t)b.threads}}};
     }
     launch->early[0] = launch->early[1] = kw_gpu_arch_has(kw_gpu_arch_find(target->arch), KW_GPU_tma);
-    *kw_launch_params(launch, kw_direct_block_params) =
-        (kw_direct_block_params){.tiles_h = tiles_h, .tiles_w = tiles_w, .block_cols = cols, .packed = packed};
+    *kw_launch_params(launch, kw_direct_block_params) = (kw_direct_block_params){
+        .tiles_h = tiles_h, .tiles_w = tiles_w, .block_cols = cols, .packed = packed, .units = b.stays ? blocks : 0};
     launch->copied_bytes = 2 * (double)launch->packed_bytes;
     count_direct_work(&b, blocks, launch);
 }

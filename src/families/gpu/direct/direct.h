@@ -32,14 +32,14 @@ typedef struct kw_direct_block {
     kw_dtype dtype, output; /* of the operands, of the result */
     int64_t channels, tile_h, tile_w, stride, waves_c, waves_q, slices, cols, inst_k, vec, peers;
     int64_t swizzle;
-    bool dense, through_lds, brings, lies;               /* brings: pack=lds; lies: conv_bwd_weight with swizzle=xor */
+    bool dense, through_lds, brings, lies, stays;        /* brings: pack=lds; lies: conv_bwd_weight with swizzle=xor; stays: KW_STAYS */
     int64_t side, step, reach, coords_h, coords_w, open; /* open: dense's rows whose sums are open */
     int64_t source_channels, block_cols;                 /* of a block: channels of the source, of the result */
-    int64_t lds_bytes;
-    const kw_gpu_arch *arch;                       /* NULL where none is asked; then the rest is 0 */
-    int64_t lanes, lds, threads, thread_registers; /* of the target; thread_registers: those that a thread of such a block may have */
-    int64_t inst_n, slab, steps;                   /* columns of the instruction; grouped: channels of a slab, instructions of its depth */
-    int64_t words, shares, sums;                   /* words of weights of an instruction and lane; instructions whose weights a slab
+    int64_t lds_bytes, stay_registers;                   /* of a thread whose block stays */
+    const kw_gpu_arch *arch;                             /* NULL where none is asked; then the rest is 0 */
+    int64_t lanes, lds, threads, thread_registers;       /* of the target; thread_registers: those that a thread of such a block may have */
+    int64_t inst_n, slab, steps; /* columns of the instruction; grouped: channels of a slab, instructions of its depth */
+    int64_t words, shares, sums; /* words of weights of an instruction and lane; instructions whose weights a slab
                                                         * (dense: a wave) has; sums of a lane */
 } kw_direct_block;
 

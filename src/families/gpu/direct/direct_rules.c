@@ -41,6 +41,7 @@ enum { WORD = 4, BLOCK_THREADS = 1024, DENSE_CHANNELS = 32, GROUPED_COLS = 64, I
 #define KW_WAVE b->lanes
 #define KW_NVIDIA kw_gpu_arch_has(b->arch, KW_GPU_mma)
 #define KW_HAS_MMA kw_gpu_arch_has(b->arch, KW_GPU_mma)
+#define KW_HAS_ASYNC16 kw_gpu_arch_has(b->arch, KW_GPU_async16)
 #define KW_HAS_MFMA kw_gpu_arch_has(b->arch, KW_GPU_mfma)
 #define KW_HAS_WMMA11 kw_gpu_arch_has(b->arch, KW_GPU_wmma11)
 #define KW_CEIL kw_ceil_div
@@ -54,6 +55,9 @@ static void ask_arch(kw_direct_block *b, const kw_target *target) {
     b->inst_n = KW_INST_N;
     b->words = KW_B_WORDS;
     b->threads = KW_BLOCK_THREADS;
+    b->stay_registers = KW_STAY_REGISTERS;
+    b->stays = !KW_WEIGHT && !KW_DENSE && KW_STAYS;
+    b->lds_bytes = KW_WEIGHT ? KW_WEIGHT_LDS_BYTES : KW_DENSE ? KW_DENSE_LDS_BYTES : KW_GROUPED_LDS_BYTES;
     b->thread_registers = kw_min(b->arch->typical.registers, b->arch->typical.unit_registers / b->threads);
     if (b->dense) {
         /* A phase has as many open rows as taps along the height: three in all. */
@@ -78,7 +82,6 @@ static void count_direct_block(kw_direct_block *b) {
     b->coords_w = KW_COORDS_W;
     b->source_channels = KW_SRC_CHANNELS;
     b->block_cols = KW_DST_CHANNELS;
-    b->lds_bytes = KW_WEIGHT ? KW_WEIGHT_LDS_BYTES : KW_DENSE ? KW_DENSE_LDS_BYTES : KW_GROUPED_LDS_BYTES;
 }
 
 kw_direct_block kw_direct_block_read(const kw_config *config, const kw_target *target) {

@@ -100,6 +100,30 @@ static int64_t volume(const int64_t extent[3]) {
     return extent[0] * extent[1] * extent[2];
 }
 
+/* One tap and no padding: pixels of y are rows of a matrix, with stride 1, and backward data with KW_CELLS of kernels/gpu/igemm/backward.h. */
+static bool taps_are_points(const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3];
+    bool points = true;
+    kw_problem_output(out, problem);
+    for (int axis = 0; axis < 3; axis++) {
+        points &= d->filter[axis] == 1 && d->pad[axis] == 0 && out[axis] == kw_ceil_div(d->in[axis], d->stride[axis]);
+    }
+    return points;
+}
+
+/* Where tiles of cells are as many as half the multiprocessors: fewer would store all that the others could. */
+static bool stores_cells(const kw_mma *mma, const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    if (problem->op != KW_CONV_BWD_DATA || !mma->arch || !kw_mma_stores_cells(mma) || count_phases(d) == 1 || !taps_are_points(problem)) {
+        return false;
+    }
+    int64_t out[3], tiles = kw_ceil_div(d->c / d->g, mma->tile[1]) * d->g;
+    kw_problem_output(out, problem);
+    tiles *= kw_ceil_div(d->n * volume(out), mma->tile[0]);
+    return 2 * tiles >= mma->arch->typical.units && kw_problem_is_dense(problem);
+}
+
 /* --- spots of backward data (KW_SPOTS of kernels/gpu/igemm/feed.h) --- */
 
 /* Positions of y that a spot of `each` pixels meets along an axis; one pixel meets only those of taps. */
@@ -198,8 +222,9 @@ kw_mma_grid kw_mma_image_grid(const kw_mma *mma, const kw_problem *problem) {
             pixels *= kw_ceil_div(d->in[axis], d->stride[axis]);
             taps *= kw_ceil_div(d->filter[axis], d->stride[axis] / kw_gcd(d->stride[axis], d->dilation[axis]));
         }
-        grid.tile_rows = count_phases(d) * kw_ceil_div(pixels, mma->tile[0]);
-        grid.uneven = count_phases(d) > 1;
+        int64_t phases = stores_cells(mma, problem) ? 1 : count_phases(d);
+        grid.tile_rows = phases * kw_ceil_div(pixels, mma->tile[0]);
+        grid.uneven = phases > 1;
     }
     grid.tile_cols = kw_ceil_div(forward ? k : c, mma->tile[1]);
     grid.steps = taps * kw_ceil_div(forward ? c : k, step_channels(mma));
@@ -237,22 +262,17 @@ static kw_map image_map(const kw_mma *mma, const kw_problem *problem, kw_tensor 
     return map;
 }
 
-/* Whether pixels that copies would walk over are those of a matrix's rows, which boxes bring at twice the rate: one tap, stride 1, no
- * padding. */
+/* Whether pixels that copies would walk over are those of a matrix's rows, which boxes bring at twice the rate. */
 static bool walks_rows(const kw_mma *mma, const kw_problem *problem) {
-    const kw_conv_dims *d = &problem->conv;
-    int64_t out[3];
-    bool rows = !kw_mma_has_spots(mma) && kw_problem_is_dense(problem);
-    kw_problem_output(out, problem);
-    for (int axis = 0; axis < 3; axis++) {
-        rows &= d->filter[axis] == 1 && d->stride[axis] == 1 && d->pad[axis] == 0 && out[axis] == d->in[axis];
-    }
-    return rows;
+    bool even = volume(problem->conv.stride) == 1 || stores_cells(mma, problem);
+    return even && !kw_mma_has_spots(mma) && kw_problem_is_dense(problem) && taps_are_points(problem);
 }
 
 /* The map of an image as one of these rows. */
 static void take_rows(kw_map *map, const kw_mma *mma, const kw_problem *problem) {
-    int64_t pixels = problem->conv.n * volume(problem->conv.in), row = map->stride[0];
+    int64_t out[3], row = map->stride[0];
+    kw_problem_output(out, problem);
+    int64_t pixels = problem->conv.n * volume(out);
     bool tf32 = map->tf32;
     *map = kw_mma_box_map(map->tensor, mma->dtype, (const int64_t[3]){map->extent[0], pixels, 1}, (const int64_t[2]){row, pixels * row},
                           (const int32_t[3]){map->box[0], map->box[1], 1});

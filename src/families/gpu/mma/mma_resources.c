@@ -9,6 +9,8 @@
 
 #define KW_OP mma->op
 #define KW_EPI mma->epi
+#define KW_EPILOGUE mma->fused
+#define KW_MERGE mma->merge
 #define KW_IN mma->dtype
 #define KW_TF32 mma->tf32
 #define KW_FAST_ACCUM mma->fast
@@ -136,6 +138,10 @@ int64_t kw_mma_clusters_held(int32_t size, int64_t blocks) {
 bool kw_mma_stores_boxes(const kw_mma *mma) {
     bool joined = mma->merge > 1 && mma->op == KW_CONV_BWD_WEIGHT; /* what is between groups has no place */
     return kw_mma_overlaps(mma) && kw_mma_passes(mma) && !kw_mma_aligns(mma) && !joined && kw_dtype_size(mma->output) == 2;
+}
+
+bool kw_mma_stores_cells(const kw_mma *mma) {
+    return kw_mma_stores_boxes(mma) && !kw_mma_has_border(mma) && !kw_mma_planes(mma) && KW_CELLS_STORED;
 }
 
 bool kw_mma_has_spots(const kw_mma *mma) {
