@@ -111,7 +111,7 @@ static bool tensors_hold_a_tile(const kw_rule_case *c) {
     return (how.copy != KW_COPY_NONE || x_holds) && (how.copy == KW_COPY_BOTH || y_holds);
 }
 
-/* Then the taps of a filter row and the channels are one run of x. Of one tap a row merge=0 reads the same, in better boxes. */
+/* Then the taps of a filter row and the channels are one run of x. Of one tap a row merge=0 reads the same. */
 static bool rows_are_runs(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     bool in_place = c->config->axis[MERGE] && c->config->axis[COPY] == KW_COPY_NONE;
