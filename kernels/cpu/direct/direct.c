@@ -224,7 +224,7 @@ static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 channe
     }
 }
 
-/* So many pixels, which lie pitch apart. spare: what is behind them in the copy is written later. */
+/* So many pixels, which lie pitch apart. spare: a vector behind them in the copy is written later, by the next row. */
 static void copy_pixels(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 channels, kw_i64 count, int spare) {
 #if KW_COPIES_NARROW
     if (spare) {
@@ -346,7 +346,7 @@ static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, 
                 if (!(places >> (place & 63) & 1)) continue;
                 kw_i64 line = SRC_LINE(a, b->n, slice, row, size);
                 char *at = to + copied_at(a, row - y->low, 0);
-                int inside = row >= 0 && row < size[1], spare = row + apart < y->high;
+                int inside = row >= 0 && row < size[1], spare = row + apart < y->high && a->params.row >= KW_VECTOR;
                 const char *from = inside ? SRC(a) + SRC_AT(a, line, r.first, channels) : 0;
                 if (in_planes(a)) {
                     copy_in_planes(a, part, parts, &r, x->walk.src_step, from, at, spare);
