@@ -55,8 +55,11 @@ local rows = {
 local amx = {
     { 32, 2, 0, 1 }, { 16, 4, 4, 0 }, { 48, 1, 0, 0 }, { 64, 1, 4, 1 }, { 16, 3, 0, 1 }, { 16, 1, 1, 0 }, { 96, 1, 0, 1 }, { 16, 6, 4, 0 },
 }
--- tile, vecs, box
-local amx_weight = { { 32, 2, 0 }, { 16, 4, 128 }, { 64, 1, 0 }, { 16, 1, 0 }, { 16, 3, 0 }, { 16, 6, 0 } }
+-- tile, vecs, merge, box
+local amx_weight = {
+    { 32, 2, 0, 0 }, { 16, 4, 0, 128 }, { 64, 1, 0, 0 }, { 16, 1, 0, 0 }, { 16, 3, 0, 0 }, { 16, 6, 0, 0 }, { 32, 2, 1, 0 }, { 64, 1, 1, 128 },
+    { 16, 3, 1, 0 },
+}
 -- tile_w, vecs, band
 local first = {
     avx512 = {
@@ -193,7 +196,7 @@ return {
         end,
         ["conv.direct_bwd_weight"] = function(c, arch)
             if c.math == "amx" then
-                return picked({ avx512 = amx_weight }, c, arch, { c.tile, c.vecs, c.box })
+                return picked({ avx512 = amx_weight }, c, arch, { c.tile, c.vecs, c.merge, c.box })
             end
             local lists = c.math == "dp" and c.copy == 2 and weight_pairs or weight
             return picked(lists, c, arch, { c.lanes, c.tile, c.vecs, c.copy, c.merge, c.box })

@@ -28,6 +28,10 @@ KW_PARAMS_FIT(kw_direct_params);
 /* Source channels that a group of conv.any_groups has at most. */
 #define KW_OWN_CHANNELS 96
 
+/* conv.direct_1st with math=amx: what so many result columns read of a source row, put together in front of the copy. */
+#define KW_DIRECT_COLUMNS_BYTES(columns, stride, taps, bytes)                                                                              \
+    (((((columns)-1) * (stride) + (taps)) * (bytes) + KW_LINE - 1) / KW_LINE * KW_LINE)
+
 /* A run in the table, with the column and the row that edge=skip needs. */
 #define KW_DIRECT_RUN_BYTES 32
 

@@ -1,6 +1,8 @@
 /* direct.c: convolution by tiles straight over a zero-padded copy of the rows that a unit needs; forward and backward data alike, by way
  * of walks (prelude/cpu.h). Families conv.direct, conv.direct_1st (KW_MERGE: the columns of a filter row and the channels are one run) and
- * conv.any_groups (KW_TILE_OWN: a unit's result channels are one vector, whatever groups they are of, and its copy is own_lanes.h's).
+ * conv.any_groups (KW_TILE_OWN: a unit's result channels are one vector, whatever groups they are of, and its copy is own_lanes.h's). Of few
+ * channels tile registers (KW_COLUMNS) have the columns of a filter row as channels, of a copy with a pixel for each result column:
+ * direct_columns.h.
  *
  * A unit is one image, group, walk of each axis, depth, block of output rows and columns, and part of the output channels. Its copy, which
  * the walks of rows and columns have in common, is
@@ -45,6 +47,7 @@
 
 KW_STATIC_ASSERT(sizeof(kw_run) <= KW_DIRECT_RUN_BYTES, "launch() counts on it");
 
+#include "cpu/direct/direct_columns.h"
 #include "cpu/direct/direct_tensors.h"
 
 static kw_i64 block_size(const kw_kernel_args *a, int axis) { return axis ? a->params.block[axis - 1] : 1; }
@@ -55,14 +58,8 @@ static kw_i64 plane_bytes(const kw_kernel_args *a) { return a->params.slice / (a
 
 static kw_i64 ceil_div(kw_i64 count, kw_i64 step) { return (count + step - 1) / step; }
 
-/* Tile registers read a run to the end of its last chunk, and what is there must be of this run: merged pixels are copied with so many channels,
- * the last of them zeros, that runs are whole chunks. */
-#define KW_WIDER (KW_MERGE && KW_MATH == 3)
-
-/* Elements of a run, runs of a filter row. */
-static kw_i64 elements_of(const kw_kernel_args *a) {
-    return (KW_WIDER ? a->params.pixel / KW_WORD : SRC_CHANNELS(a)) * (KW_MERGE ? a->filter[2] : 1);
-}
+/* Elements of a run. */
+static kw_i64 elements_of(const kw_kernel_args *a) { return SRC_CHANNELS(a) * (KW_MERGE ? a->filter[2] : 1); }
 static kw_i64 steps_of(const kw_kernel_args *a) { return KW_MATH == 3 ? a->params.steps : kw_run_steps(elements_of(a)); }
 static kw_i64 run_bytes(const kw_kernel_args *a) { return KW_HEAD_BYTES + steps_of(a) * KW_STEP_BYTES; }
 static kw_i64 taps_of(const kw_kernel_args *a) { return a->filter[0] * a->filter[1] * a->filter[2]; }
@@ -133,33 +130,6 @@ static kw_i64 groups_of_unit(const kw_kernel_args *a, const block *b) {
 KW_INLINE kw_i64 tap_in_turn(kw_i64 number, kw_i64 taps) { return KW_BACKWARD ? taps - 1 - number : number; }
 
 #include "cpu/direct/direct_pack.h"
-
-#if KW_WIDER
-/* Pixels of so many bytes, widened by zeros. Eight, or four bytes are moved at once where another pixel follows in memory. */
-static void copy_wider(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, kw_i64 bytes, kw_i64 pixels) {
-    kw_i64 i = 0;
-    if (pixel == 8 && pitch == bytes && 2 * bytes >= 8) {
-        unsigned long long keep = ~0ull >> (64 - 8 * bytes), word;
-        for (; i + 1 < pixels; i++) {
-            __builtin_memcpy(&word, from + i * pitch, 8);
-            word &= keep;
-            __builtin_memcpy(to + i * 8, &word, 8);
-        }
-    }
-    if (pixel == 4 && pitch == bytes && 2 * bytes >= 4) {
-        kw_u32 keep = ~(kw_u32)0 >> (32 - 8 * bytes), word;
-        for (; i + 1 < pixels; i++) {
-            __builtin_memcpy(&word, from + i * pitch, 4);
-            word &= keep;
-            __builtin_memcpy(to + i * 4, &word, 4);
-        }
-    }
-    for (; i < pixels; i++) {
-        for (kw_i64 b = 0; b < pixel; b++)
-            to[i * pixel + b] = b < bytes ? from[i * pitch + b] : 0;
-    }
-}
-#endif
 
 #if KW_TILE_OWN
 typedef kw_own reader;
@@ -237,6 +207,36 @@ static void copy_pixels(char *to, kw_i64 pixel, const char *from, kw_i64 pitch, 
         kw_copy(to + i * pixel, from + i * pitch, channels, pixel);
 }
 
+#if KW_COLUMNS
+/* The result columns of a block: of each what its filter row reads of a source row (0: one outside the image), side by side. Where that is
+ * padding, or pixels do not follow each other, what all columns read is put together first, in front of the copy. spare: the row behind this one
+ * is written later. */
+static void copy_columns(const kw_kernel_args *a, const side *x, const char *row, char *to, char *copy, int spare) {
+    const kw_kernel_args *given = given_of(a);
+    kw_i64 step = given->stride[2], pixel = a->params.pixel, pitch = SRC_PIXEL(given, given->c), bytes = given->c * KW_WORD;
+    kw_i64 count = kw_min(x->high, a->out[2]) - x->low, behind = (x->high - x->low - count) * pixel;
+    kw_i64 first = x->low * step - given->pad[2], last = first + (count - 1) * step + given->filter[2];
+    if (!row) {
+        kw_pad(a, to, (x->high - x->low) * pixel);
+        return;
+    }
+    const char *from = row + first * pitch;
+    if (first < 0 || last > given->in[2] || pitch != bytes) {
+        kw_i64 low = kw_min(kw_max(first, 0), last), high = kw_max(kw_min(last, given->in[2]), low);
+        char *side_by_side = copy - KW_DIRECT_COLUMNS_BYTES(a->params.block[1], step, given->filter[2], bytes);
+        from = side_by_side;
+        kw_pad(a, side_by_side, (low - first) * bytes);
+        kw_pad(a, side_by_side + (high - first) * bytes, (last - high) * bytes);
+        side_by_side += (low - first) * bytes;
+        if (pitch == bytes && high > low) kw_copy(side_by_side, row + low * pitch, (high - low) * given->c, (high - low) * bytes);
+        for (; pitch != bytes && low < high; low++, side_by_side += bytes)
+            kw_copy(side_by_side, row + low * pitch, given->c, bytes);
+    }
+    copy_pixels(to, pixel, from, step * bytes, a->c, count, spare);
+    if (behind) kw_pad(a, to + count * pixel, behind);
+}
+#endif
+
 /* Where a row's columns of one place are in the copy and in the tensor, and how many bytes are padding before and behind so many pixels. */
 typedef struct plane_part {
     kw_i64 to, from, before, behind, inside;
@@ -297,12 +297,6 @@ static KW_COPY_OPTIONS void copy_row(const kw_kernel_args *a, const side *x, con
         copy_pixel(r, from, to, end);
     return;
 #endif
-#if KW_WIDER
-    if (pixel != channels * KW_BYTES) {
-        copy_wider(to, pixel, from, pitch, channels * KW_BYTES, high - low);
-        return;
-    }
-#endif
     /* Merged columns may be read behind the filter; of narrow pixels a row in one go is sooner copied than a part of it. */
     if (!KW_MERGE && x->walk.src_step > x->walk.taps && channels * KW_BYTES >= KW_LINE) {
         copy_places(a, &x->walk, channels, low, high, from, to);
@@ -332,8 +326,9 @@ static int slice_of(const kw_kernel_args *a, const block *b, kw_i64 t, kw_i64 *s
 /* Fills the copy; slices of depth that fall into the padding have none. */
 static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, char *to) {
     const side *y = &b->axis[1], *x = &b->axis[2];
-    const kw_i64 *size = SRC_SIZE(a);
-    kw_i64 channels = SRC_CHANNELS(a), slice;
+    const kw_i64 *size = SRC_SIZE(given_of(a));
+    char *copy __attribute__((unused)) = to;
+    kw_i64 channels __attribute__((unused)) = SRC_CHANNELS(a), slice;
     reader r = reader_of(a, b);
     unsigned long long places = places_read(&y->walk);
     for (kw_i64 tz = 0; tz < b->axis[0].walk.taps; tz++) {
@@ -348,6 +343,10 @@ static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, 
                 char *at = to + copied_at(a, row - y->low, 0);
                 int inside = row >= 0 && row < size[1], spare = row + apart < y->high && a->params.row >= KW_VECTOR;
                 const char *from = inside ? SRC(a) + SRC_AT(a, line, r.first, channels) : 0;
+#if KW_COLUMNS
+                copy_columns(a, x, inside ? SRC(a) + SRC_AT(given_of(a), line, r.first, given_of(a)->c) : 0, at, copy, spare);
+                continue;
+#endif
                 if (in_planes(a)) {
                     copy_in_planes(a, part, parts, &r, x->walk.src_step, from, at, spare);
                 } else if (inside) {
@@ -564,7 +563,8 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
     }
 }
 
-static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage1(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    KW_SEE(a, args)
     char *memory = thread_memory;
     kw_i64 held = -1; /* the unit, parts and walks aside, whose copy the memory holds */
     walks kept;

@@ -27,28 +27,7 @@ static void pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 fi
 }
 #endif
 
-#if KW_WIDER
-/* kw_pack_run() of a filter row; w: the first result channel's, of which there are left, channel elements from one to the next. */
-static void pack_row(const kw_kernel_args *a, char *to, const char *w, kw_i64 left, kw_i64 channel) {
-    char *head __attribute__((unused)) = to;
-    to += KW_HEAD_BYTES;
-    for (kw_i64 column = 0; column < a->filter[2]; column++, w += a->c * KW_BYTES) {
-        for (kw_i64 e = 0; e < a->params.pixel / KW_WORD; e += KW_PAIR) {
-            for (kw_i64 k = 0; k < KW_BLOCK; k++, to += 4) {
-                const char *from = w + (k * channel + e) * KW_BYTES;
-                kw_u32 word = 0;
-                if (k < left) __builtin_memcpy(&word, from, kw_max(kw_min(a->c - e, KW_PAIR), 0) * KW_BYTES);
-                *(kw_u32 *)to = word;
-            }
-        }
-    }
-#if KW_HEADED
-    kw_pack_head(head, to);
-#endif
-}
-#endif
-
-#if !KW_WIDER && !KW_TILE_OWN
+#if !KW_TILE_OWN
 /* kw_pack_run() of joined groups; w: the tap of the first group's first weight. */
 static void pack_joined(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
     kw_i64 row = taps_of(a) * a->c, src = SRC_CHANNELS(a) / joined(a), dst = DST_CHANNELS(a) / joined(a);
@@ -70,7 +49,8 @@ static void pack_joined(const kw_kernel_args *a, char *to, const char *w, kw_i64
 #endif
 
 /* Packed order: share, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
-static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+static void own_stage0(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    KW_SEE(a, args)
     kw_i64 blocks = blocks_of(a), row = taps_of(a) * a->c;
     kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
     (void)thread_memory, (void)element;
@@ -94,8 +74,6 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
                 const char *from = w + (tap + x.tap_start + tx * x.tap_step) * a->c * KW_BYTES;
 #if KW_TILE_OWN && KW_BACKWARD
                 pack_run(a, to, from, first_result(a, unit));
-#elif KW_WIDER
-                pack_row(a, to, from, left, channel);
 #elif KW_TILE_OWN
                 kw_pack_run(a, to, from, elements_of(a), element, left, channel);
 #else

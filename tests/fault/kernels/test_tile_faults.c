@@ -16,6 +16,7 @@
 #define CONVOLUTION "cpu/direct/direct.c"
 #define CONVOLUTION_WALKS "cpu/direct/direct_walks.h"
 #define CONVOLUTION_WEIGHTS "cpu/direct/direct_pack.h"
+#define CONVOLUTION_COLUMNS "cpu/direct/direct_columns.h"
 #define CONVOLUTION_TILES "cpu/direct/direct_amx.h"
 #define GRADIENT "cpu/bwd_weight/bwd_weight.c"
 #define GRADIENT_COPY "cpu/bwd_weight/bwd_weight_copy.h"
@@ -29,7 +30,7 @@ typedef struct fault {
     bool parts, joins;                     /* a product of parts of its depth; a convolution of joined groups */
     bool gradient;                         /* a weight gradient, of several chunks a row and several boxes; bf16 alone */
     bool strided;                          /* a convolution of stride 2, whose copy has planes */
-    bool first;                            /* a convolution of few channels, to which others of zeros are added */
+    bool first;                            /* a convolution of few channels, whose filter rows are pixels */
     bool slices;                           /* a convolution of so many channels that a band of tiles meets some runs before the next ones */
     bool chunks;                           /* of so many that it meets parts of runs */
     bool together;                         /* a convolution of groups that have one copy */
@@ -204,16 +205,20 @@ static const fault faults[] = {
      .other = "",
      .gradient = true},
     {.what = "none: a convolution of few channels", .file = SIZES, .text = "sizes", .other = "shapes", .first = true},
-    {.what = "added channels are not numbers",
+    {.what = "columns behind a row are what was there",
      .file = CONVOLUTION,
-     .text = "b < bytes ? from[i * pitch + b] : 0;",
-     .other = "b < bytes ? from[i * pitch + b] : (char)0xff;",
-     .first = true,
-     .bf16_only = true},
-    {.what = "the columns of a filter lie as far apart as copied pixels",
-     .file = CONVOLUTION_WEIGHTS,
-     .text = "column++, w += a->c * KW_BYTES)",
-     .other = "column++, w += a->params.pixel)",
+     .text = "kw_pad(a, side_by_side + (high - first) * bytes, (last - high) * bytes);",
+     .other = "",
+     .first = true},
+    {.what = "result columns read as if there were no padding",
+     .file = CONVOLUTION,
+     .text = "kw_i64 first = x->low * step - given->pad[2],",
+     .other = "kw_i64 first = x->low * step,",
+     .first = true},
+    {.what = "one column of a filter row is a pixel's",
+     .file = CONVOLUTION_COLUMNS,
+     .text = "c.seen.c *= a->filter[2];",
+     .other = "",
      .first = true},
 };
 

@@ -41,7 +41,7 @@ static kw_tile amx_tile_of(const kw_config *config) {
 static bool amx_tile_is_whole(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
     bool pairs = c->config->dtype == KW_BF16;
-    return !multiplies_tiles(c->config) || (pairs && axis[TILE] % KW_AMX_ROWS == 0 && axis[LANES] == LANES_C && !axis[MERGE]);
+    return !multiplies_tiles(c->config) || (pairs && axis[TILE] % KW_AMX_ROWS == 0 && axis[LANES] == LANES_C && axis[MERGE] <= 1);
 }
 
 static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
@@ -65,7 +65,7 @@ static bool spread_rows_are_merged(const kw_rule_case *c) {
 }
 
 static const kw_rule valid_rules[] = {
-    {"amx_tile", "math=amx is of bf16 and has tiles of 16, 32, ... spread channels, with lanes=c and merge=0", amx_tile_is_whole},
+    {"amx_tile", "math=amx is of bf16 and has tiles of 16, 32, ... spread channels, with lanes=c and merge=0 or 1", amx_tile_is_whole},
     {"tile_registers", "the sums of a tile, a row of vectors and a spread value must fit the isa's vector registers, or the 8 of math=amx",
      bwd_weight_tile_in_registers},
     {"copy",

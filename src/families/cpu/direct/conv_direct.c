@@ -52,7 +52,7 @@ static int64_t groups_together(const kw_direct *direct, const kw_tile_work *work
                                int64_t groups, int64_t src) {
     enum { BYTES = 512 };
     int64_t count = kw_min(groups, BYTES / (src * work->word));
-    if (direct->tile.own || direct->merge || kw_tile_steps(work, src) * work->pair != src) {
+    if (direct->tile.own || direct->merge || direct->columns || kw_tile_steps(work, src) * work->pair != src) {
         return 1;
     }
     while (count > 1 && target->units > 1 && problem->conv.n * kw_ceil_div(groups, count) < KW_TEAM_UNITS * target->units) {
@@ -65,7 +65,7 @@ static int64_t groups_together(const kw_direct *direct, const kw_tile_work *work
  * where a chunk loads as many registers of pixels as of weights: it takes as long however few of its steps there are. */
 static int64_t run_steps(const kw_direct *direct, const kw_tile_work *work, int64_t elements, int64_t together) {
     int64_t steps = kw_tile_steps(work, elements), chunks = KW_AMX_CHUNKS(steps);
-    bool lines = work->amx && !direct->merge && together == 1 && chunks > 1 && direct->tile.cols >= KW_AMX_ROWS * direct->tile.vecs;
+    bool lines = work->amx && together == 1 && chunks > 1 && direct->tile.cols >= KW_AMX_ROWS * direct->tile.vecs;
     return lines ? chunks * KW_AMX_ROWS : steps;
 }
 
@@ -78,7 +78,7 @@ typedef struct weight_slice {
  * convolution those of each plane. */
 static int64_t pixels_of_slice(const kw_direct *direct, const kw_problem *problem, int64_t chunks) {
     const kw_conv_dims *d = &problem->conv;
-    int64_t stride = problem->op == KW_CONV_FWD ? d->stride[2] : 1, planes = direct->merge ? 1 : kw_min(stride, d->filter[2]);
+    int64_t stride = problem->op == KW_CONV_FWD ? d->stride[2] : 1, planes = kw_min(stride, d->filter[2]);
     return d->filter[0] * d->filter[1] * planes * (direct->tile.cols + (d->filter[2] - 1) / stride) * chunks * KW_LINE;
 }
 
@@ -182,8 +182,22 @@ static void count_work(const counted *n, const kw_direct *direct, const kw_probl
     }
 }
 
-void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
-                      kw_launch *launch) {
+/* The convolution that is left where the columns of a filter row are channels. */
+static kw_problem with_columns(const kw_problem *problem) {
+    kw_problem columns = *problem;
+    kw_conv_dims *d = &columns.conv;
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    d->c *= d->filter[2];
+    d->in[2] = out[2];
+    d->filter[2] = d->stride[2] = d->dilation[2] = 1;
+    d->pad[2] = d->pad_back[2] = 0;
+    return columns;
+}
+
+/* given: with its columns, where these are channels. */
+static void launch_problem(const kw_direct *direct, const kw_config *config, const kw_problem *given, const kw_problem *problem,
+                           const kw_target *target, kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
     const kw_tile *tile = &direct->tile;
     kw_tile_work work = kw_tile_work_of(config, tile);
@@ -193,13 +207,10 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
         shares = kw_ceil_div(d->g * dst, work.block);
         dst = work.block;
     }
-    int64_t join = direct->merge ? 1 : joined_groups(&work, d->g, src, dst);
+    int64_t join = direct->merge || direct->columns ? 1 : joined_groups(&work, d->g, src, dst);
     src *= join, dst *= join, shares /= join;
     int64_t groups = shares, together = groups_together(direct, &work, problem, target, groups, src);
     shares = kw_ceil_div(shares, together);
-    if (direct->merge && work.amx) {
-        src = kw_tile_wider(&work, src, d->filter[2]);
-    }
     int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = run_steps(direct, &work, elements, together),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
@@ -223,6 +234,10 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     }
     int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
     int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs) + (part.count > 1 ? KW_DIRECT_BAND * spill : 0);
+    if (direct->columns) {
+        const kw_conv_dims *of = &given->conv;
+        copy_at += KW_DIRECT_COLUMNS_BYTES(c.cols, of->stride[2], of->filter[2], of->c / of->g * work.word);
+    }
     launch->thread_bytes = copy_at + c.copied + KW_LINE;
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
         .block = {(int)c.rows, (int)c.cols},
@@ -258,8 +273,14 @@ void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw
     count_work(&n, direct, problem, launch);
 }
 
+void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,
+                      kw_launch *launch) {
+    kw_problem columns = direct->columns ? with_columns(problem) : *problem;
+    launch_problem(direct, config, problem, &columns, target, launch);
+}
+
 void kw_direct_emit(const kw_direct *direct, const kw_config *config, kw_text *text) {
-    kw_text_addf(text, "#define KW_MERGE %d\n", direct->merge);
+    kw_text_addf(text, "#define KW_MERGE %d\n%s", direct->merge, direct->columns ? "#define KW_COLUMNS 1\n" : "");
     kw_tile_emit(text, &direct->tile, config);
 }
 

@@ -3,7 +3,7 @@
  * straddle taps. Forward only: in backward data the few channels are those written, which no merging of the read ones helps;
  * conv.gemm_col2im is for these. The kernel is conv.direct's. A pair that lacks its partner at a run's end is multiplied apart
  * (kw_tile.odd), because the next element in memory is another pixel's and may be infinite; integers meet a weight of zero there. math=amx copies
- * pixels with channels of zeros behind theirs, so that runs are whole chunks.
+ * what the filter row of each result column reads (kernels/cpu/direct/direct_columns.h).
  *
  * Of channels-first tensors the pixels fill the vectors, and the depth is channels by taps: kernels/cpu/gemm/first.c, by whose tiles tile_w are result
  * channels and vecs vectors of pixels. */
@@ -23,13 +23,15 @@ static const kw_axis axes[AXIS_COUNT] = {
 };
 
 static kw_direct conv_direct_1st_direct(const kw_config *config) {
+    bool columns = config->axis[KW_AXIS_MATH] == KW_MATH_AMX;
     return (kw_direct){
         .tile = {.rows = 1,
                  .cols = config->axis[TILE_W],
                  .vecs = config->axis[VECS],
                  .odd = config->axis[KW_AXIS_MATH] == KW_MATH_DP && config->dtype == KW_BF16},
         .band = config->axis[BAND],
-        .merge = true,
+        .merge = !columns,
+        .columns = columns,
     };
 }
 

@@ -9,6 +9,7 @@ typedef struct kw_direct {
     kw_tile tile; /* first: kw_tile_valid_rules */
     int32_t band; /* output rows of a unit; 0: as many as fit half of the second-level cache */
     bool merge;   /* the columns of a filter row and the channels are one run */
+    bool columns; /* the columns of a filter row are channels (kernels/cpu/direct/direct_columns.h) */
 } kw_direct;
 
 void kw_direct_launch(const kw_direct *direct, const kw_config *config, const kw_problem *problem, const kw_target *target,

@@ -160,6 +160,15 @@ static int64_t rows_of_a_team(const kw_direct_cut *c, const kw_tile *tile, const
     return target->units == 1 || c->flow ? c->rows : kw_min(c->rows, rows);
 }
 
+/* Columns of a block where tiles go on in the next row. Where a filter row's columns are channels, blocks have no source columns in common and
+ * each filter row reads a line or so of each pixel: what all of them read of a block's row stays in the first-level cache until the next row has
+ * read it. */
+static int64_t columns_of_flow(const kw_direct_cut *c, const kw_direct *direct, const kw_target *target) {
+    enum { LEAST = 16 };
+    int64_t near = target->l1 / 3 / (c->pixel * c->height.taps);
+    return direct->columns ? kw_ceil_div(c->width.pixels, kw_ceil_div(c->width.pixels, kw_max(near, LEAST))) : c->width.pixels;
+}
+
 /* As many rows as fit half of the second-level cache, and fewer where threads had no block. */
 static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_problem *problem, const kw_target *target,
                        const kw_direct_facts *facts) {
@@ -168,7 +177,7 @@ static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_probl
     if (facts->most_rows) {
         c->rows = kw_min(c->rows, kw_round_up(facts->most_rows, tile->rows));
     }
-    c->cols = c->flow ? c->width.pixels : kw_round_up(c->width.pixels, tile->cols);
+    c->cols = c->flow ? columns_of_flow(c, direct, target) : kw_round_up(c->width.pixels, tile->cols);
     narrow(c, tile, target->l2 / 2);
     while (kw_direct_cells(c, problem, facts->shares) * kw_ceil_div(c->height.pixels, c->rows) * facts->blocks < target->units &&
            c->rows > tile->rows) {
@@ -290,8 +299,7 @@ static bool tiles_stand(kw_direct_cut *c, const kw_direct *direct, const kw_tile
     return 20 * (width * (double)c->tall.tiled * run + A_VISIT * (double)(c->width.pixels * c->tall.visits)) <= 19 * lies;
 }
 
-/* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. Merged columns of a
- * strided convolution lie in no one plane. */
+/* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. */
 kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
                                const kw_direct_facts *facts) {
     const kw_tile *tile = &direct->tile;
@@ -317,7 +325,7 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
     }
     cut_blocks(&c, direct, problem, target, facts);
     bool strided = c.height.step > 1 || c.width.step > 1;
-    if (work->amx && (!strided || (problem->op == KW_CONV_FWD && !direct->merge))) {
+    if (work->amx && (!strided || problem->op == KW_CONV_FWD)) {
         flow.pixel = strided ? pixel_pitch(tile, work, facts, 1) : c.pixel;
         cut_blocks(&flow, direct, problem, target, facts);
         if (20 * kw_direct_summed_pairs(&flow, work, tile) <= 19 * kw_direct_summed_pairs(&c, work, tile)) {

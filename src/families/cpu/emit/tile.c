@@ -197,14 +197,6 @@ int64_t kw_tile_steps(const kw_tile_work *work, int64_t elements) {
     return work->amx ? KW_AMX_CHUNKS(steps) * KW_AMX_CHUNK(steps) : steps;
 }
 
-int64_t kw_tile_wider(const kw_tile_work *work, int64_t channels, int64_t columns) {
-    int64_t wider = kw_round_up(channels, work->pair);
-    while (kw_tile_steps(work, wider * columns) * work->pair != wider * columns) {
-        wider += work->pair;
-    }
-    return wider;
-}
-
 double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile) {
     double pixels = tile->rows * tile->cols;
     return (work->amx ? pixels / KW_AMX_ROWS : pixels) + tile->vecs;

@@ -47,8 +47,6 @@ typedef struct kw_tile_work {
 kw_tile_work kw_tile_work_of(const kw_config *config, const kw_tile *tile);
 /* Steps of a run of so many source elements: kw_run_steps() of kernels/cpu/lib/dense.h. */
 int64_t kw_tile_steps(const kw_tile_work *work, int64_t elements);
-/* Of math=amx: so many channels, of which the last may be zeros, that a run of columns of them is whole chunks. */
-int64_t kw_tile_wider(const kw_tile_work *work, int64_t channels, int64_t columns);
 /* Loads of 64 bytes, or of one pixel's step, for a step of a tile. */
 double kw_tile_step_loads(const kw_tile_work *work, const kw_tile *tile);
 /* Vectors of weights in all blocks of so many channels, and how many a pixel's products take as long as: fewer sums than the units have under
