@@ -12,7 +12,10 @@ typedef struct kw_direct_params {
     kw_i64 pixel, row, slice; /* bytes from one pixel, row, slice of the padded copy to the next */
     kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs. 0: no copy;
                                  pixel, row and slice are the tensor's own */
-    int flow;         /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx), or KW_DIRECT_STANDS */
+    union {
+        int flow;     /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx), or KW_DIRECT_STANDS */
+        int way_rows; /* of conv.interleaved, whose tiles end with rows: rows from way to way of a group; 0: ways are groups */
+    };
     short join;       /* groups that are worked on as one (math=amx) */
     short slice_runs; /* runs that it sums before the next ones; 0: all */
     int steps;        /* of a run, with those that math=amx adds as zeros */
@@ -31,6 +34,9 @@ KW_PARAMS_FIT(kw_direct_params);
 /* conv.direct_1st with math=amx: what so many result columns read of a source row, put together in front of the copy. */
 #define KW_DIRECT_COLUMNS_BYTES(columns, stride, taps, bytes)                                                                              \
     (((((columns)-1) * (stride) + (taps)) * (bytes) + KW_LINE - 1) / KW_LINE * KW_LINE)
+
+/* Source channels that a group of conv.interleaved has at most. */
+#define KW_DIRECT_WAY_CHANNELS 1024
 
 /* A run in the table, with the column and the row that edge=skip needs. */
 #define KW_DIRECT_RUN_BYTES 32

@@ -1,7 +1,7 @@
 /* direct.c: convolution by tiles straight over a zero-padded copy of the rows that a unit needs; forward and backward data alike, by way
- * of walks (prelude/cpu.h). Families conv.direct, conv.direct_1st (KW_MERGE: the columns of a filter row and the channels are one run) and
- * conv.any_groups (KW_TILE_OWN: a unit's result channels are one vector, whatever groups they are of, and its copy is own_lanes.h's). Of few
- * channels tile registers (KW_COLUMNS) have the columns of a filter row as channels, of a copy with a pixel for each result column:
+ * of walks (prelude/cpu.h). Families conv.direct, conv.direct_1st (KW_MERGE: the columns of a filter row and the channels are one run),
+ * conv.interleaved (KW_WAYS: direct_ways.h) and conv.any_groups (KW_TILE_OWN: a unit's result channels are one vector, whatever groups they
+ * are of, and its copy is own_lanes.h's). Of few channels tile registers (KW_COLUMNS) have the columns of a filter row as channels, of a copy with a pixel for each result column:
  * direct_columns.h.
  *
  * A unit is one image, group, walk of each axis, depth, block of output rows and columns, and part of the output channels. Its copy, which
@@ -28,10 +28,13 @@
 #include "kw_config.h"
 
 /* A text that can read the tensor where it lies. */
-#define KW_IN_PLACE (!KW_TILE_OWN && KW_MATH != 3)
+#ifndef KW_WAYS
+#define KW_WAYS 0
+#endif
+#define KW_IN_PLACE (!KW_TILE_OWN && KW_MATH != 3 && !KW_WAYS)
 #define KW_TILE_FAR (!KW_TILE_OWN)
 #define KW_TILE_JOINS (!KW_TILE_OWN && !KW_MERGE && KW_MATH != 3)
-#define KW_TILE_STANDS (KW_TILE_JOINS && KW_TILE_SKIP && KW_TILE_ROWS == 1)
+#define KW_TILE_STANDS (KW_TILE_JOINS && !KW_WAYS && KW_TILE_SKIP && KW_TILE_ROWS == 1)
 #include "cpu/lib/tile.h"
 #if KW_TILE_SKIP && !KW_HEADED
 #define KW_READS_PADDING (KW_TILE_GROUP > 1) /* 0: tiles leave out all that is none of the image */
@@ -68,14 +71,17 @@ static kw_i64 block_bytes(const kw_kernel_args *a) { return taps_of(a) / (KW_MER
 /* What units and packed weights count by, groups or vectors of result channels; of each: blocks of result channels, the first result
  * channel, and how many there are from that on. */
 #if KW_TILE_OWN
+#define KW_RESULTS KW_BLOCK
 static kw_i64 shares_of(const kw_kernel_args *a) { return ceil_div(a->groups * DST_CHANNELS(a), KW_LANES); }
 static kw_i64 blocks_of(const kw_kernel_args *a) { return (void)a, 1; }
 static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return (void)a, share * KW_LANES; }
 static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return a->groups * DST_CHANNELS(a) - share * KW_LANES; }
 #else
-static kw_i64 shares_of(const kw_kernel_args *a) { return ceil_div(groups_of(a), together(a)); }
-static kw_i64 blocks_of(const kw_kernel_args *a) { return ceil_div(DST_CHANNELS(a), KW_BLOCK); }
-static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return share * together(a) * DST_CHANNELS(a); }
+#define KW_RESULTS (KW_WAYS ? KW_BLOCK / (KW_WAYS + !KW_WAYS) : KW_BLOCK) /* of a group in a block */
+static kw_i64 groups_of_share(const kw_kernel_args *a) { return !KW_WAYS ? together(a) : a->params.way_rows ? 1 : KW_WAYS; }
+static kw_i64 shares_of(const kw_kernel_args *a) { return ceil_div(groups_of(a), groups_of_share(a)); }
+static kw_i64 blocks_of(const kw_kernel_args *a) { return ceil_div(DST_CHANNELS(a), KW_RESULTS); }
+static kw_i64 first_result(const kw_kernel_args *a, kw_i64 share) { return share * groups_of_share(a) * DST_CHANNELS(a); }
 static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return (void)share, DST_CHANNELS(a); }
 #endif
 
@@ -104,7 +110,7 @@ static int block_of(block *b, const kw_kernel_args *a, walks *kept, kw_i64 unit)
         phase[axis] = take(&unit, walks_of(a, axis));
     b->part = take(&unit, a->params.parts);
     for (int axis = 2; axis >= 0; axis--)
-        number[axis] = take(&unit, ceil_div(ceil_div(DST_SIZE(a)[axis], walks_of(a, axis)), block_size(a, axis)));
+        number[axis] = take(&unit, ceil_div(pixels_of(a, axis), block_size(a, axis)));
     phase[0] = take(&unit, walks_of(a, 0));
     b->share = take(&unit, shares_of(a));
     b->n = unit;
@@ -129,6 +135,9 @@ static kw_i64 groups_of_unit(const kw_kernel_args *a, const block *b) {
  * neighbouring weights. */
 KW_INLINE kw_i64 tap_in_turn(kw_i64 number, kw_i64 taps) { return KW_BACKWARD ? taps - 1 - number : number; }
 
+#if KW_WAYS
+#include "cpu/direct/direct_weave.h"
+#endif
 #include "cpu/direct/direct_pack.h"
 
 #if KW_TILE_OWN
@@ -157,7 +166,7 @@ static KW_COPY_OPTIONS void copy_pixel(const reader *r, const char *from, char *
     kw_own_copy(to, r, from, 0, r->channels, KW_OWN_VALUES, end);
 #endif
 }
-#else
+#elif !KW_WAYS
 /* The first group of a unit, and the channels of all, which lie side by side. */
 typedef struct reader {
     kw_i64 first, channels;
@@ -174,17 +183,16 @@ static kw_i64 copied_at(const kw_kernel_args *a, kw_i64 y, kw_i64 x) {
     return (y % step[1] * step[2] + x % step[2]) * plane_bytes(a) + y / step[1] * a->params.row + x / step[2] * a->params.pixel;
 }
 
-/* Which positions a walk reads, by how far they are behind its first pixel's first tap, modulo the distance of its pixels: bit i for i
- * of them. A stride that is wider than the filter leaves some out, which then are not copied. */
-static unsigned long long places_read(const kw_walk *w) {
-    unsigned long long places = w->src_step > 64 ? ~0ull : 0;
-    for (kw_i64 t = 0; t < w->taps && w->src_step <= 64; t++)
-        places |= 1ull << ((t * w->tap_src_step % w->src_step + w->src_step) % w->src_step);
-    return places;
+/* Whether depth tap number t of the block reads inside the image; slice gets where. */
+static int slice_of(const kw_kernel_args *a, const block *b, kw_i64 t, kw_i64 *slice) {
+    const side *z = &b->axis[0];
+    *slice = z->walk.src_start + z->at * z->walk.src_step + t * z->walk.tap_src_step;
+    return *slice >= 0 && *slice < SRC_SIZE(a)[0];
 }
 
-static kw_i64 place_of(const kw_walk *w, kw_i64 position) { return ((position - w->src_start) % w->src_step + w->src_step) % w->src_step; }
-
+#if KW_WAYS
+#include "cpu/direct/direct_ways.h"
+#else
 /* Copies the columns low..high-1 that are read. */
 static void copy_places(const kw_kernel_args *a, const kw_walk *w, kw_i64 channels, kw_i64 low, kw_i64 high, const char *from, char *to) {
     unsigned long long places = places_read(w);
@@ -316,13 +324,6 @@ static KW_COPY_OPTIONS void copy_row(const kw_kernel_args *a, const side *x, con
     if (KW_COPIES_NARROW && KW_READS_PADDING && spare && x->high > high) kw_pad(a, behind, (x->high - high) * pixel);
 }
 
-/* Whether depth tap number t of the block reads inside the image; slice gets where. */
-static int slice_of(const kw_kernel_args *a, const block *b, kw_i64 t, kw_i64 *slice) {
-    const side *z = &b->axis[0];
-    *slice = z->walk.src_start + z->at * z->walk.src_step + t * z->walk.tap_src_step;
-    return *slice >= 0 && *slice < SRC_SIZE(a)[0];
-}
-
 /* Fills the copy; slices of depth that fall into the padding have none. */
 static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, char *to) {
     const side *y = &b->axis[1], *x = &b->axis[2];
@@ -359,6 +360,7 @@ static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, 
         to += a->params.slice;
     }
 }
+#endif
 
 /* The runs of all taps whose depth is inside the image, by height, depth, width; gives the runs of one height. */
 static kw_i64 list_runs(const kw_kernel_args *a, const block *b, kw_run *run) {
@@ -390,7 +392,7 @@ KW_INLINE int outside(kw_i64 low, kw_i64 high, kw_i64 moved, kw_i64 size) { retu
 static void clip_runs(kw_tile_job *job, const kw_kernel_args *a, const kw_walk *y, kw_i64 row, kw_i64 row_last, const kw_run *runs,
                       kw_i64 of_height) {
     kw_i64 first = 0, last = y->taps, low = y->src_start + row * y->src_step, high = y->src_start + row_last * y->src_step;
-    if (KW_TILE_ROWS == 1) {
+    if (KW_TILE_ROWS == 1 && !rows_apart(a)) {
         while (first < last && outside(low, high, first * y->tap_src_step, SRC_SIZE(a)[1]))
             first++;
         while (first < last && outside(low, high, (last - 1) * y->tap_src_step, SRC_SIZE(a)[1]))
@@ -423,7 +425,7 @@ KW_INLINE kw_i64 tile_columns(kw_i64 c, kw_i64 end, const kw_i64 inside[2]) {
 }
 
 /* Results of padding alone are zeros, unless steps or heads of runs make something of them. */
-#define KW_ZERO_RESULTS (KW_TILE_SKIP && !KW_HEADED && !KW_EPILOGUE)
+#define KW_ZERO_RESULTS (KW_TILE_SKIP && !KW_HEADED && !KW_EPILOGUE && !KW_WAYS)
 static __attribute__((unused)) void store_zeros(const kw_tile_job *job, char *out, kw_i64 pixels) {
     kw_i64 bytes = kw_min(job->channels, KW_BLOCK) * KW_OUT_BYTES;
     for (kw_i64 row = 0; row < job->rows; row++) {
@@ -437,7 +439,7 @@ static __attribute__((unused)) void store_zeros(const kw_tile_job *job, char *ou
 #if KW_TILE_JOINS
 /* Runs of a filter row that are one: where pixels have no gaps between them and the walk steps from each to the next. */
 static kw_i64 runs_of_a_row(const kw_kernel_args *a, const kw_walk *x, kw_i64 steps) {
-    kw_i64 gapless = !KW_HEADED && a->params.pixel == 4 * steps && (x->tap_src_step == 1 || x->tap_src_step == -1);
+    kw_i64 gapless = !KW_HEADED && a->params.pixel == KW_SPREAD_BYTES * steps && (x->tap_src_step == 1 || x->tap_src_step == -1);
     return gapless && x->taps ? x->taps : 1;
 }
 
@@ -519,13 +521,13 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
     return;
 #endif
     for (kw_i64 k = b->part * blocks / p->parts; k < (b->part + 1) * blocks / p->parts; k++) {
-        job.channels = channels - k * KW_BLOCK;
+        job.channels = channels - k * KW_RESULTS;
         for (kw_i64 r = y->at; r < y->at + y->count; r += KW_TILE_ROWS) {
             clip_runs(&job, a, &y->walk, r, r, runs, of_height);
             job.rows = kw_min(KW_TILE_ROWS, y->at + y->count - r);
             if (zeros == SWEEP_FIRST && k == 0) sweep_rows(a, x, &job, dst, r, job.rows);
             for (kw_i64 g = 0; g < groups; g++) {
-                kw_i64 result = g * DST_CHANNELS(a) + k * KW_BLOCK;
+                kw_i64 result = g * DST_CHANNELS(a) + k * KW_RESULTS;
                 char *row = dst + r * job.out_row + result * KW_OUT_BYTES;
                 job.w = a->packed + ((b->share * together(a) + g) * blocks + k) * block_bytes(a);
                 for (kw_i64 c = x->at, end = x->at + x->count; c < end; c += job.cols) {
@@ -557,6 +559,9 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
                     if (job.run_count) join_runs(&job, row_runs, run_steps);
 #endif
                     kw_tile(&job);
+#if KW_WAYS
+                    store_ways(a, &job, b, r);
+#endif
                 }
             }
         }

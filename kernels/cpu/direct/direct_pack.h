@@ -27,7 +27,7 @@ static void pack_run(const kw_kernel_args *a, char *to, const char *w, kw_i64 fi
 }
 #endif
 
-#if !KW_TILE_OWN
+#if !KW_TILE_OWN && !KW_WAYS
 /* kw_pack_run() of joined groups; w: the tap of the first group's first weight. */
 static void pack_joined(const kw_kernel_args *a, char *to, const char *w, kw_i64 first) {
     kw_i64 row = taps_of(a) * a->c, src = SRC_CHANNELS(a) / joined(a), dst = DST_CHANNELS(a) / joined(a);
@@ -48,6 +48,44 @@ static void pack_joined(const kw_kernel_args *a, char *to, const char *w, kw_i64
 }
 #endif
 
+#if KW_WAYS
+/* kw_pack_run() for the ways' lanes in turn. w: the tap of the block's first result in the first group. Elements that lie apart have their
+ * results side by side; else a few elements of each way are packed by themselves first. */
+static void pack_ways(const kw_kernel_args *a, char *to, const char *w, kw_i64 share, kw_i64 left) {
+    enum { FEW = 16, PITCH = (WAY_BLOCK + KW_LANES - 1) / KW_LANES * KW_LANES };
+    char few[KW_WAYS][4 * FEW * PITCH] __attribute__((aligned(KW_LINE)));
+    kw_i64 row = taps_of(a) * a->c, elements = elements_of(a);
+    const char *from[KW_WAYS];
+    for (kw_i64 way = 0; way < KW_WAYS; way++) {
+        kw_i64 group = a->params.way_rows ? share : kw_min(share * KW_WAYS + way, a->groups - 1);
+        from[way] = w + group * a->k * row * KW_BYTES;
+    }
+    if (KW_BACKWARD) {
+        for (kw_i64 e = 0; e < elements; e++, to += KW_STEP_BYTES) {
+            if (left < WAY_BLOCK) kw_zero(to, KW_STEP_BYTES);
+            weave(to, from, kw_min(left, WAY_BLOCK));
+            for (kw_i64 way = 0; way < KW_WAYS; way++)
+                from[way] += row * KW_BYTES;
+        }
+        return;
+    }
+    for (kw_i64 e = 0; e < elements; e += FEW) {
+        kw_i64 count = kw_min(FEW, elements - e);
+        const char *packed[KW_WAYS];
+        for (kw_i64 way = 0; way < KW_WAYS; way++) {
+            int again = way && a->params.way_rows; /* the same as the first one's */
+            packed[way] = few[again ? 0 : way];
+            if (!again) KW_AHEAD(a, KW_AHEAD_KIND)->pack(few[way], from[way] + e * KW_BYTES, count, 1, left, row, PITCH);
+        }
+        for (kw_i64 i = 0; i < count; i++, to += KW_STEP_BYTES) {
+            weave(to, packed, WAY_BLOCK);
+            for (kw_i64 way = 0; way < KW_WAYS; way++)
+                packed[way] += 4 * PITCH;
+        }
+    }
+}
+#endif
+
 /* Packed order: share, block of output channels, walks by depth, height, width, then their taps by height, depth, width, steps. */
 static void own_stage0(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     KW_SEE(a, args)
@@ -55,9 +93,11 @@ static void own_stage0(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, voi
     kw_i64 element = KW_BACKWARD ? row : 1, channel = KW_BACKWARD ? 1 : row;
     (void)thread_memory, (void)element;
     for (kw_i64 unit = begin; unit < end; unit++) {
-        kw_i64 first = unit % blocks * KW_BLOCK, left = results_from(a, unit / blocks) - first;
+        kw_i64 first = unit % blocks * KW_RESULTS, left = results_from(a, unit / blocks) - first;
 #if KW_TILE_OWN
         const char *w = a->w + (KW_BACKWARD ? 0 : first_result(a, unit) * channel * KW_BYTES);
+#elif KW_WAYS
+        const char *w = a->w + first * channel * KW_BYTES;
 #else
         const char *w = a->w + (unit / blocks * joined(a) * a->k * row + (joined(a) > 1 ? 0 : first * channel)) * KW_BYTES;
 #endif
@@ -74,6 +114,8 @@ static void own_stage0(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, voi
                 const char *from = w + (tap + x.tap_start + tx * x.tap_step) * a->c * KW_BYTES;
 #if KW_TILE_OWN && KW_BACKWARD
                 pack_run(a, to, from, first_result(a, unit));
+#elif KW_WAYS
+                pack_ways(a, to, from, unit / blocks, left);
 #elif KW_TILE_OWN
                 kw_pack_run(a, to, from, elements_of(a), element, left, channel);
 #else

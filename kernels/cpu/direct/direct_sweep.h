@@ -1,7 +1,7 @@
 /* direct_sweep.h: zeros of direct.c's strided backward data. It leaves whole rows and columns without a tap, whose pixels walks of their own would
  * write one by one. Where at most one walk of columns sums anything, and a unit has all channels, that one first writes zeros to its rows, as memory
  * lies, and the others have nothing left to do. */
-#define KW_SWEEPS (KW_BACKWARD && !KW_APART && !KW_HEADED && !KW_EPILOGUE)
+#define KW_SWEEPS (KW_BACKWARD && !KW_APART && !KW_HEADED && !KW_EPILOGUE && !KW_WAYS)
 
 /* What a walk of columns does about them. */
 typedef enum sweep { SWEEP_NOTHING, SWEEP_FIRST, SWEEP_ALONE, SWEPT } sweep;

@@ -22,7 +22,7 @@
 static kw_i64 joined(const kw_kernel_args *a) { return KW_JOINS ? a->params.join : 1; }
 static kw_i64 groups_of(const kw_kernel_args *a) { return a->groups / joined(a); }
 /* So many narrow groups have one copy, so that lines of memory which several groups share are read and written once. */
-#define KW_TOGETHER (!KW_MERGE && !KW_TILE_OWN)
+#define KW_TOGETHER (!KW_MERGE && !KW_TILE_OWN && !KW_WAYS)
 static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params.together : 1; }
 
 /* Of the tensor that is read: bytes from a pixel to the next of its row; of pixels of dense tensors, or elements, those in front of a row, and

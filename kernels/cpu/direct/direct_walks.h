@@ -1,9 +1,19 @@
 /* direct_walks.h: how direct.c cuts an axis: its walks, and of each the part that is a block's. */
 static kw_i64 walks_of(const kw_kernel_args *a, int axis) { return KW_BACKWARD ? kw_walks_backward(a, axis) : 1; }
 
+/* Whether ways are parts of the rows: the first one's stand for those of all. */
+static int rows_apart(const kw_kernel_args *a) { return KW_WAYS && a->params.way_rows; }
+
 /* Not in line: it is long. */
 static __attribute__((noinline)) kw_walk walk_of(const kw_kernel_args *a, int axis, kw_i64 phase) {
-    return KW_BACKWARD ? kw_walk_backward(a, axis, phase) : kw_walk_forward(a, axis);
+    kw_walk w = KW_BACKWARD ? kw_walk_backward(a, axis, phase) : kw_walk_forward(a, axis);
+    if (axis == 1 && rows_apart(a)) w.pixels = kw_min(w.pixels, a->params.way_rows);
+    return w;
+}
+
+/* Pixels of the longest walk. */
+static kw_i64 pixels_of(const kw_kernel_args *a, int axis) {
+    return axis == 1 && rows_apart(a) ? a->params.way_rows : ceil_div(DST_SIZE(a)[axis], walks_of(a, axis));
 }
 
 /* A block's part of one axis: pixels at..at+count-1 of the walk, which read some of the source positions low..high-1 (rows only those
@@ -22,7 +32,7 @@ static void place(side *s, const kw_kernel_args *a, int axis, kw_i64 number) {
     kw_i64 reach = (w->taps - 1) * w->tap_src_step, start = w->src_start + s->at * w->src_step;
     s->low = start + kw_min(reach, 0);
     s->high = start + (ceil_div(s->count, whole) * whole - 1) * w->src_step + kw_max(reach, 0) + 1;
-    if (KW_TILE_ROWS == 1 && axis == 1 && !flows(a)) {
+    if (KW_TILE_ROWS == 1 && axis == 1 && !flows(a) && !rows_apart(a)) {
         s->low = kw_max(s->low, 0);
         s->high = kw_min(s->high, SRC_SIZE(a)[1]);
     }
@@ -75,3 +85,14 @@ static const united *united_of(walks *kept, const kw_kernel_args *a, int axis, k
 #endif
     return u;
 }
+
+/* Which positions a walk reads, by how far they are behind its first pixel's first tap, modulo the distance of its pixels: bit i for i
+ * of them. A stride that is wider than the filter leaves some out, which then are not copied. */
+static unsigned long long places_read(const kw_walk *w) {
+    unsigned long long places = w->src_step > 64 ? ~0ull : 0;
+    for (kw_i64 t = 0; t < w->taps && w->src_step <= 64; t++)
+        places |= 1ull << ((t * w->tap_src_step % w->src_step + w->src_step) % w->src_step);
+    return places;
+}
+
+static kw_i64 place_of(const kw_walk *w, kw_i64 position) { return ((position - w->src_start) % w->src_step + w->src_step) % w->src_step; }

@@ -27,6 +27,7 @@
  *                  term of the same sums, so an infinity makes NaN of no other result
  *   KW_TILE_LACKS_A_COLUMN  edges that lack one column have a loop without it: of few vectors products take no longer than a step's tests
  *   KW_TILE_OWN    a pixel's step is a whole vector, each lane's own value (own_lanes.h), which is read and not spread
+ *   KW_WAYS        of fp32: not 0: a pixel's step is so many values side by side, 2 or 4, which are spread over and over
  *   KW_TILE_FAR    of a text that defines it 1: weights are asked for job->far bytes ahead
  *   KW_TILE_SOON   of a text that defines it 1: beside each step something of job->soon is asked for, which comes later than that
  *   KW_TILE_APART  of a text that defines it 1: the vectors of a step lie job->w_step bytes behind those of the step before
@@ -53,6 +54,10 @@
 #ifndef KW_TILE_STRIDES
 #define KW_TILE_STRIDES 0
 #endif
+#ifndef KW_WAYS
+#define KW_WAYS 0
+#endif
+#define KW_SPREAD_BYTES (KW_WAYS ? 4 * KW_WAYS : 4) /* of a step of a pixel, that are spread */
 #define KW_RUN_STEP(job) (KW_TILE_JOINS ? (job)->run_step : 1)
 
 #if KW_TILE_APART
@@ -74,7 +79,7 @@
 #endif
 #define KW_DECLARE_PIXEL(pixel, col, base, distance) KW_EACH_VECTOR(KW_DECLARE, pixel)
 #define KW_DECLARE_BASE(base, row, first) const char *base = job->src + run->src + (row)*job->src_row + (first)*s1;
-#define KW_ADVANCE_BASE(base, row, first) base += KW_TILE_OWN ? KW_VECTOR : KW_TILE_STRIDES ? src_step : 4;
+#define KW_ADVANCE_BASE(base, row, first) base += KW_TILE_OWN ? KW_VECTOR : KW_TILE_STRIDES ? src_step : KW_SPREAD_BYTES;
 #define KW_HALF_BACK(base, row, first) base -= 2;
 
 #define KW_LOAD_WEIGHTS(pixel, v)                                                                                                          \
@@ -83,6 +88,20 @@
 #define KW_ASK_WEIGHTS(pixel, v) __builtin_prefetch(w + far + (v)*KW_VECTOR);
 #if KW_TILE_OWN
 #define KW_SPREAD(p) kw_load(p)
+#elif KW_WAYS
+/* The ways' values over and over. */
+KW_INLINE kw_vf kw_spread_ways(const char *p) {
+    kw_vf v;
+#if KW_WAYS == 2
+    __asm__("vbroadcastsd %1, %0" : "=v"(v) : "m"(*(const char(*)[8])p));
+#elif KW_LANES == 16
+    __asm__("vbroadcastf32x4 %1, %0" : "=v"(v) : "m"(*(const char(*)[16])p));
+#else
+    __asm__("vbroadcastf128 %1, %0" : "=x"(v) : "m"(*(const char(*)[16])p));
+#endif
+    return v;
+}
+#define KW_SPREAD(p) kw_spread_ways(p)
 #elif KW_MATH != 0
 #define KW_SPREAD(p) kw_spread_word(p)
 #else

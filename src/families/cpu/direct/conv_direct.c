@@ -8,6 +8,7 @@
 #include "base/math.h"
 #include "config/launch/team.h"
 #include "cpu/direct/args.h"
+#include "problem/view.h"
 
 enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, EDGE, AXIS_COUNT };
 
@@ -52,7 +53,7 @@ static int64_t groups_together(const kw_direct *direct, const kw_tile_work *work
                                int64_t groups, int64_t src) {
     enum { BYTES = 512 };
     int64_t count = kw_min(groups, BYTES / (src * work->word));
-    if (direct->tile.own || direct->merge || direct->columns || kw_tile_steps(work, src) * work->pair != src) {
+    if (direct->tile.own || direct->tile.ways || direct->merge || direct->columns || kw_tile_steps(work, src) * work->pair != src) {
         return 1;
     }
     while (count > 1 && target->units > 1 && problem->conv.n * kw_ceil_div(groups, count) < KW_TEAM_UNITS * target->units) {
@@ -115,6 +116,18 @@ static int64_t blocks_met(const kw_tile_work *work, const kw_tile *tile, int64_t
     int64_t results = KW_DIRECT_BAND * tile->cols * work->block * 2, room = target->l2 / 4;
     bool many = work->amx && together > 1;
     return many ? kw_max(kw_min(blocks * together, kw_min(room / block_bytes, room / results)), 1) : 1;
+}
+
+/* Rows from way to way where ways are parts of a group's rows, 0 where they are groups: whichever leaves fewer of them idle. */
+static int64_t rows_of_a_way(const kw_tile *tile, const kw_problem *problem) {
+    int64_t out[3], groups = problem->conv.g, ways = tile->ways;
+    if (!ways) {
+        return 0;
+    }
+    kw_problem_output(out, problem);
+    int64_t pixels = kw_ceil_div(problem->op == KW_CONV_FWD ? out[1] : problem->conv.in[1], kw_problem_walks(problem, 1));
+    int64_t idle_groups = kw_round_up(groups, ways) - groups, idle_rows = kw_round_up(pixels, ways) - pixels;
+    return idle_groups * pixels <= idle_rows * groups ? 0 : kw_ceil_div(pixels, ways);
 }
 
 /* Instructions for a vector of a copy that holds each lane's own bytes (kw_own_copy() of kernels/cpu/lib/own_lanes.h): one permutation where all
@@ -207,6 +220,11 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
         shares = kw_ceil_div(d->g * dst, work.block);
         dst = work.block;
     }
+    int64_t ways = kw_max(tile->ways, 1), way_rows = rows_of_a_way(tile, problem);
+    if (tile->ways) {
+        shares = kw_ceil_div(d->g, way_rows ? 1 : ways);
+        dst *= ways; /* lanes in turn */
+    }
     int64_t join = direct->merge || direct->columns ? 1 : joined_groups(&work, d->g, src, dst);
     src *= join, dst *= join, shares /= join;
     int64_t groups = shares, together = groups_together(direct, &work, problem, target, groups, src);
@@ -217,8 +235,9 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
     weight_slice part = slice_weights(&work, direct, problem, runs, steps, target);
     bool sliced = part.chunks < KW_AMX_CHUNKS(steps);
     int64_t most_rows = launch->reorder.band_rows;
-    kw_direct_cut c = kw_direct_cut_of(direct, &work, problem, target,
-                                       &(kw_direct_facts){src, elements, together * steps, shares, blocks, together, most_rows, sliced});
+    kw_direct_cut c =
+        kw_direct_cut_of(direct, &work, problem, target,
+                         &(kw_direct_facts){src, elements, together * steps * ways, shares, blocks, together, most_rows, sliced, way_rows});
     int64_t cells = kw_direct_cells(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
     int64_t block_bytes = runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
@@ -257,6 +276,9 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
         .meet = (short)meet,
         .together = (short)together,
     };
+    if (tile->ways) {
+        kw_launch_params(launch, kw_direct_params)->way_rows = (int)way_rows;
+    }
 
     const counted n = {
         .work = work,

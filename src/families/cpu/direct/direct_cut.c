@@ -249,7 +249,8 @@ static bool lies_well(const kw_direct *direct, const kw_problem *problem, const 
 static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_direct_cut *c,
                            int64_t elements) {
     const kw_conv_dims *d = &problem->conv;
-    if (work->amx || direct->tile.own || (size_t)work->word != kw_dtype_size(problem->dtype) || elements % work->pair != 0) {
+    if (work->amx || direct->tile.own || direct->tile.ways || (size_t)work->word != kw_dtype_size(problem->dtype) ||
+        elements % work->pair != 0) {
         return false;
     }
     bool once = problem->op == KW_CONV_FWD && d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
@@ -264,12 +265,12 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
     return (once || as_copied) && whole && reads_inside(problem, c);
 }
 
-/* Bytes from one copied pixel to the next, of which a tile's next one is step further. Where a slice has a part of each pixel, an odd number of
- * lines, so that pixels' parts lie in all sets of a cache. */
+/* Bytes from one copied pixel to the next, of which a tile's next one is step further. Those of ways lie without gaps, as runs that are joined
+ * must. Where a slice has a part of each pixel, an odd number of lines, so that pixels' parts lie in all sets of a cache. */
 static int64_t pixel_pitch(const kw_tile *tile, const kw_tile_work *work, const kw_direct_facts *facts, int64_t step) {
     int64_t bytes = 4 * facts->steps;
     bool row = work->amx && facts->steps <= KW_AMX_ROWS;
-    int64_t pitch = kw_tile_pitch(row ? line_part(bytes) : facts->shares > 1 ? whole_lines(bytes) : bytes, step, tile->cols);
+    int64_t pitch = kw_tile_pitch(row ? line_part(bytes) : facts->shares > 1 && !tile->ways ? whole_lines(bytes) : bytes, step, tile->cols);
     return facts->sliced && pitch % (2 * KW_LINE) == 0 ? pitch + KW_LINE : pitch;
 }
 
@@ -289,14 +290,22 @@ static bool tiles_stand(kw_direct_cut *c, const kw_direct *direct, const kw_tile
     const kw_conv_dims *d = &problem->conv;
     bool walks = problem->op == KW_CONV_FWD || d->stride[1] * d->stride[2] == 1;
     bool joins = d->filter[2] > 1 && d->dilation[2] == 1 && c->pixel == 4 * facts->steps && facts->together == 1;
-    if (tile->rows > 1 || how->skip != SKIP_PIXELS || how->group > 1 || tile->own || direct->merge || work->amx || !walks || !joins ||
-        c->rows < kw_min(c->height.pixels, 2 * tile->cols) || tile->cols * kw_gcd(WAY, c->row * c->height.step) > WAYS * WAY / 2) {
+    if (tile->rows > 1 || how->skip != SKIP_PIXELS || how->group > 1 || tile->own || tile->ways || direct->merge || work->amx || !walks ||
+        !joins || c->rows < kw_min(c->height.pixels, 2 * tile->cols) ||
+        tile->cols * kw_gcd(WAY, c->row * c->height.step) > WAYS * WAY / 2) {
         return false;
     }
     c->tall = source_span(problem, 1, tile->cols, how);
     double run = (double)facts->steps * tile->vecs, height = (double)c->height.products, width = (double)c->width.products;
     double lies = height * ((double)c->width.tiled * run + A_VISIT * (double)c->width.parts);
     return 20 * (width * (double)c->tall.tiled * run + A_VISIT * (double)(c->width.pixels * c->tall.visits)) <= 19 * lies;
+}
+
+/* The height where the rows of one way stand for those of all: the copy has rows outside the image as well. */
+static void share_height(kw_direct_span *height, int64_t way_rows) {
+    height->pixels = way_rows;
+    height->products = way_rows * height->all_taps;
+    height->source = INT64_MAX;
 }
 
 /* Tiles that go on in the next row are taken where they save a twentieth: their results are stored by way of spill. */
@@ -309,6 +318,9 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
     kw_direct_cut c = {.depth = source_span(problem, 0, 1, &none),
                        .height = source_span(problem, 1, tile->rows, tile->rows > 1 ? &rows : &none),
                        .width = source_span(problem, 2, least_tile(work, tile), &cols)};
+    if (facts->way_rows) {
+        share_height(&c.height, facts->way_rows);
+    }
     if (tile->own) {
         c.pixel = facts->steps * KW_TILE_STEP_BYTES(work->block);
     } else if (direct->merge) {

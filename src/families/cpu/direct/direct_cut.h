@@ -37,6 +37,7 @@ typedef struct kw_direct_facts {
     int64_t src, elements, steps, shares, blocks, together;
     int64_t most_rows; /* of a block; 0: any */
     bool sliced;       /* runs are cut */
+    int64_t way_rows;  /* of the result, that stand for those of all ways of a group; 0: ways are groups, or there are none */
 } kw_direct_facts;
 
 kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,

@@ -178,6 +178,9 @@ void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {
     kw_text_addf(text, "#define KW_TILE_ODD %d\n#define KW_TILE_SKIP %d\n#define KW_TILE_AHEAD %d\n#define KW_TILE_SUMS %d\n", tile->odd,
                  tile->skip, tile->ahead, tile->sums);
     kw_text_addf(text, "#define KW_TILE_OWN %d\n", tile->own);
+    if (tile->ways) {
+        kw_text_addf(text, "#define KW_WAYS %d\n", tile->ways);
+    }
     if (multiplies_tiles(config)) {
         kw_text_addf(text, "#define KW_AMX_PART %d\n#define KW_AMX_LACKS %d\n", amx_pixels(tile) == 2, tile->vecs == 2);
         emit_chunk(text, tile, AMX_ALL);

@@ -12,11 +12,12 @@ enum { KW_LANES_UNDER_WAY = 64 };
 
 typedef struct kw_tile {
     int32_t rows, cols, vecs;
-    bool ahead; /* prefetches the next tile's pixels */
-    bool skip;  /* runs in which all pixels read padding are left out, and of others the groups of pixels that do */
-    bool sums;  /* the tile is left in spill, as fp32, for the caller to add up; nothing is written to out */
-    bool own;   /* a pixel's step is a vector, each lane's own value */
-    bool odd;   /* the last element of a run may lack its partner of a bf16 pair */
+    bool ahead;   /* prefetches the next tile's pixels */
+    bool skip;    /* runs in which all pixels read padding are left out, and of others the groups of pixels that do */
+    bool sums;    /* the tile is left in spill, as fp32, for the caller to add up; nothing is written to out */
+    bool own;     /* a pixel's step is a vector, each lane's own value */
+    int32_t ways; /* not 0: a pixel's step is a value of each of so many ways, whose lanes go in turn (fp32) */
+    bool odd;     /* the last element of a run may lack its partner of a bf16 pair */
 } kw_tile;
 
 /* KW_VALID, for families whose decode() fills a struct that begins with a kw_tile: its registers and address registers. */

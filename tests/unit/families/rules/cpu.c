@@ -89,6 +89,20 @@ static const rule_example any_groups_rows[] = {
     {0},
 };
 
+static const rule_example interleaved_rows[] = {
+    {"", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc g3 c9 k15 i9x9 f3x3 d2x2"},
+    {"even_ways", "conv_fwd fp32", "ways=3", NULL, NULL},
+    {"channels_last", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 ngchw g3 c9 k15 i9x9 f3x3"},
+    {"", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c1024 k96 i9x9 f3x3"},
+    {"way_source", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc c1025 k96 i9x9 f3x3"},
+    {"way_source", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc c96 k1025 i9x9 f3x3"},
+    {"way_results", "conv_fwd fp32", "", ARCH, "conv_fwd fp32 nhwgc g2 c16 k194 i9x9 f3x3"},
+    {"way_results", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc g2 c194 k16 i9x9 f3x3"},
+    {"enough_ways", "conv_fwd fp32", "ways=4", ARCH, "conv_fwd fp32 nhwgc g3 c9 k15 i5x9 f3x3"},
+    {"enough_ways", "conv_bwd_data fp32", "", ARCH, "conv_bwd_data fp32 nhwgc c9 k15 i3x9 f3x3 s2x2"},
+    {0},
+};
+
 static const rule_example any_groups_weight_rows[] = {
     {"math_family", "conv_bwd_weight bf16", "math=amx", NULL, NULL},
     {"", "conv_bwd_weight bf16", "math=dp", ARCH, "conv_bwd_weight bf16 nhwgc g3 c9 k15 i9x9 f3x3"},
@@ -350,6 +364,7 @@ const rule_examples gemm_tiled_rule_examples = {"gemm.tiled", "isa=avx512 math=f
 const rule_examples gemm_dot_rule_examples = {"gemm.dot", "isa=avx512 math=fma tile_m=2 tile_n=8", gemm_dot_rows};
 const rule_examples direct_1st_rule_examples = {"conv.direct_1st", "isa=avx512 math=fma tile_w=7 vecs=2 band=0", direct_1st_rows};
 const rule_examples any_groups_rule_examples = {"conv.any_groups", "isa=avx512 math=fma tile_h=1 tile_w=7", any_groups_rows};
+const rule_examples interleaved_rule_examples = {"conv.interleaved", "isa=avx512 math=fma tile_w=8 vecs=3 ways=2", interleaved_rows};
 const rule_examples any_groups_weight_rule_examples = {"conv.any_groups_weight", "isa=avx512 math=fma tile=12 merge=1 box=0",
                                                        any_groups_weight_rows};
 const rule_examples pointwise_rule_examples = {"conv.pointwise", "isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1", pointwise_rows};
