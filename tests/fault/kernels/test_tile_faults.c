@@ -34,6 +34,7 @@ typedef struct fault {
     bool slices;                           /* a convolution of so many channels that a band of tiles meets some runs before the next ones */
     bool chunks;                           /* of so many that it meets parts of runs */
     bool together;                         /* a convolution of groups that have one copy */
+    bool shallow;                          /* a product of one chunk, of fewer steps than a register has room for */
 } fault;
 
 static const fault faults[] = {
@@ -41,10 +42,14 @@ static const fault faults[] = {
     {.what = "a palette that there is not", .file = SIZES, .text = ".palette = 1", .other = ".palette = 2"},
     {.what = "no configuration",
      .file = PRODUCT,
-     .text = "kw_tiles_begin(kw_run_steps(p.depth), KW_ROW_GROUPS ? KW_TILE_COLS : p.rows);",
+     .text = "kw_tiles_begin(depth_steps(a, p.depth), KW_ROW_GROUPS ? KW_TILE_COLS : p.rows);",
      .other = ""},
     {.what = "sums that are not cleared", .file = TILE, .text = "EACH_SUM(KW_AMX_CLEAR)", .other = ""},
-    {.what = "weights of 16 steps where a chunk has fewer", .file = SIZES, .text = "(unsigned char)chunk", .other = "KW_AMX_ROWS"},
+    {.what = "weights of 16 steps where a chunk has fewer",
+     .file = SIZES,
+     .text = "(unsigned char)chunk",
+     .other = "KW_AMX_ROWS",
+     .shallow = true},
     {.what = "source rows too near each other",
      .file = TILE,
      .text = "KW_AMX_ROWS * step, step)",
@@ -57,6 +62,7 @@ static const fault faults[] = {
      .file = DENSE,
      .text = "if (at < end) kw_zero(to + at, end - at);",
      .other = "for (; at < end; at++) to[at] = (char)0xff;",
+     .shallow = true,
      .bf16_only = true}, /* an integer meets a weight of zero */
     {.what = "bytes of the source as unsigned", .file = PLAYED, .text = "(int)top >> 24)", .other = "(int)(top >> 24))", .int8_only = true},
     {.what = "the second of a pair is left out",
@@ -265,9 +271,9 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     bool direct = f->flow || f->joins || f->strided || f->slices || f->chunks || f->together;
     snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
-    /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that the first-level cache holds a slice of them */
-    int depth = f->deep ? 3000 : f->parts ? 2333 : 73;
-    const char *columns = f->parts ? "m100 n300" : "m75 n72";
+    /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that a first-level cache of 48 KB, too, holds a slice of them */
+    int depth = f->deep ? 6000 : f->parts ? 4666 : f->shallow ? 25 : 73;
+    const char *columns = f->parts ? "m100 n300" : "m75 n40";
     snprintf(text, sizeof text, "gemm %s rcr %s k%d", dtype, columns, !strcmp(dtype, "int8") ? 2 * depth - 1 : depth);
     if (f->together) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc g3 c%d k72 i9x9 f3x3 p1x1", dtype, !strcmp(dtype, "int8") ? 192 : 96);
@@ -278,9 +284,9 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     } else if (f->flow) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc n2 c40 k72 i9x9 f3x3 p1x1", dtype);
     } else if (f->slices) {
-        snprintf(text, sizeof text, "conv_fwd %s nhwgc c119 k40 i20x20 f3x3 p1x1", dtype);
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc c119 k40 i20x20 f5x5 p2x2", dtype);
     } else if (f->chunks) {
-        snprintf(text, sizeof text, "conv_fwd %s nhwgc c%d k40 i9x20 f1x3 p0x1", dtype, !strcmp(dtype, "int8") ? 500 : 250);
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc c%d k40 i9x20 f1x3 p0x1", dtype, !strcmp(dtype, "int8") ? 1000 : 500);
     } else if (f->first) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c5 k40 i19x19 f3x3 p1x1", dtype);
     } else if (f->gradient) {

@@ -123,8 +123,11 @@ static const char catalog[] = TOY_SLOW "\n" TOY_SECOND "\n" TOY_BROKEN "\n" TOY_
 extern const kw_embedded kw_default_catalogs[];
 const kw_embedded kw_default_catalogs[] = {
     {"x86-64-v3", catalog, catalog + sizeof catalog - 1},
+    {"x86-64-v3-vnni", catalog, catalog + sizeof catalog - 1},
     {"x86-64-v4", catalog, catalog + sizeof catalog - 1},
+    {"x86-64-v4-vnni", catalog, catalog + sizeof catalog - 1},
     {"x86-64-v4-bf16", catalog, catalog + sizeof catalog - 1},
+    {"x86-64-v4-amx", catalog, catalog + sizeof catalog - 1},
     {0},
 };
 

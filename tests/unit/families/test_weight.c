@@ -15,7 +15,6 @@ static void configs_that_cannot_be_generated_are_refused_by_their_rule(void **st
     } table[] = {
         {FP32 "isa=avx512 math=fma lanes=c tile=15 vecs=2 copy=1 merge=0 box=0", "rule tile_registers: "},
         {FP32 "isa=avx2 math=fma lanes=k tile=7 vecs=2 copy=1 merge=0 box=0", "rule tile_registers: "},
-        {FP32 "isa=avx512 math=fma lanes=k tile=7 vecs=2 copy=0 merge=1 box=0", "rule copy: "},
         {BF16 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=0 merge=0 box=0", "rule copy: "},
         {FP32 "isa=avx512 math=dp lanes=c tile=8 vecs=2 copy=1 merge=0 box=0", "math=fma"},
         {FP32 "isa=avx512 math=fma lanes=n tile=8 vecs=2 copy=1 merge=0 box=0", "lanes=n"},
