@@ -107,6 +107,7 @@ typedef struct kw_launch {
     int32_t stages;
     kw_stage stage[KW_STAGE_MAX];
     int64_t packed_bytes;     /* weights in the kernel's own order; 0: the kernel reads w as it is */
+    int64_t packed_order;     /* which of its orders, where m, pitches or the machine decide that; weights in another one are refused */
     int64_t shared_bytes;     /* workspace that all threads share */
     int64_t thread_bytes;     /* workspace of each thread; 0 on a GPU */
     kw_kernel_params params;  /* for the kernel: its args->params; written through kw_launch_params */

@@ -63,6 +63,7 @@ kw_status kw_measure(kw_record *record, kw_registry *registry, size_t index, con
     if (status) {
         return status;
     }
+    kw_context_learn_rates(context);                                    /* launches of plans go by them, too */
     kw_config_serves(&config, &config, problem, context->target, NULL); /* whether it does, kw_evaluate_load says */
     kw_config_print(record->config, sizeof record->config, &config);
     kw_kernel_cache_user from = {&context->kernel_cache, &loaded};

@@ -4,7 +4,8 @@
  *     kernelwright packed weights 1
  *     kernel   the config's text
  *     source   hash of the kernel's text: another release may want another order. - of a compiled-in kernel
- *     weights  the problem with one image, or one row, since the order does not depend on how many there are, and without epilogue
+ *     weights  the problem with one image, or one row, and without epilogue
+ *     order    which order the kernel packs them in, where that is decided by how many images or rows there are, or by pitches
  *     bytes    of the whole
  *     digest   of the weights, made as hash_weights says
  *
@@ -70,8 +71,8 @@ static kw_status print_header(char header[HEADER], const kw_plan *plan, kw_error
     kw_status status = hash_source(source, plan, err);
     print_weights(weights, &plan->impl->key.problem);
     memset(header, 0, HEADER);
-    snprintf(header, HEADER, "%skernel %s\nsource %s\nweights %s\nbytes %" PRId64 "\n", magic, plan->impl->loaded->text, source, weights,
-             kw_packed_bytes(plan));
+    snprintf(header, HEADER, "%skernel %s\nsource %s\nweights %s\norder %" PRId64 "\nbytes %" PRId64 "\n", magic, plan->impl->loaded->text,
+             source, weights, plan->impl->launch.packed_order, kw_packed_bytes(plan));
     return status;
 }
 
@@ -172,6 +173,7 @@ static kw_status compare_headers(const char *found, const char *wanted, kw_error
         const char *name, *way_out;
     } lines[] = {{"kernel", "pack them for this kernel, or make the plan from a registry with theirs (kw_packed_config)"},
                  {"weights", "pack this problem's"},
+                 {"order", "the kernel packs them otherwise for so many rows or such a pitch; pack them by this plan"},
                  {"source", "another release's or architecture's text of the kernel; pack them again"},
                  {"bytes", "pack them again"}};
     char one[HEADER], other[HEADER];

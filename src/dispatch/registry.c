@@ -128,6 +128,7 @@ kw_status kw_registry_add_default(kw_registry *registry, kw_error *err) {
     if (status) {
         return status;
     }
+    kw_context_learn_rates(registry->context); /* which decide what the default one has */
     status = kw_registry_default(&defaults, registry->context, err);
     status = status ? status : add_catalog(registry, &defaults->catalog, err);
     registry->tailors |= !status;

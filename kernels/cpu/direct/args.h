@@ -7,7 +7,7 @@
 typedef struct kw_direct_params {
     int block[2];             /* output rows and columns of a unit's block */
     int parts;                /* of the output channels; each is a unit of its own */
-    short far;                /* kw_tile_job */
+    short far;                /* kw_tile_job; below 0 of the first tile that meets a block alone (kw_far_of_tile) */
     short slice_chunks;       /* chunks of each run that a band of tiles sums before the next ones; 0: all (math=amx) */
     kw_i64 pixel, row, slice; /* bytes from one pixel, row, slice of the padded copy to the next */
     kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs. 0: no copy;

@@ -11,7 +11,7 @@ typedef struct kw_gemm_params {
     char copy;                /* 1: all rows of A are copied; 0: those of a last tile that is not whole */
     char soon;                /* 1: packed weights are beyond the second level, and tiles ask for the next block's */
     short ahead;              /* with which blocks tiles ask for the next tile's rows, KW_GEMM_AHEAD_ */
-    short far;                /* kw_tile_job */
+    short far;                /* kw_tile_job; below 0 of the first tile that meets a block alone (kw_far_of_tile) */
     short together;           /* blocks of columns that a tile of rows meets before the next one, of math=amx; else 1 */
     kw_i64 pitch;             /* bytes from one copied row to the next */
     int a_columns, b_columns; /* 1: A, B lies in memory by columns */

@@ -89,7 +89,7 @@ KW_DEVICE int kw_brought_tap(int phase, int tap, int across) {
 #endif
 
 /* Of two instructions, where all their depth is of one tap and one group: four matrices. */
-#define KW_READS_PAIRS (KW_STAYS && KW_CHANNELS >= 16)
+#define KW_READS_PAIRS (KW_STAYS && KW_CHANNELS >= 16 && KW_INST_K == 16)
 #if KW_READS_PAIRS
 KW_DEVICE void kw_read_weights_pair(kw_frag_b two[2], kw_slab_weights weights, int n, int phase, int step) {
     int tap = step * KW_INST_K / KW_SLAB, across = kw_phase_taps(phase % KW_SIDE), lane = kw_lane();

@@ -39,6 +39,7 @@ kw_rates kw_rates_whole(const kw_rates *measured) {
         }
     }
     /* A farther level that was not measured is no faster than a nearer one that was. */
+    whole.l3 = measured->l3 > 0 ? whole.l3 : fmin(whole.l3, whole.l2);
     whole.l3_full = measured->l3_full > 0 ? whole.l3_full : fmin(whole.l3_full, whole.l3);
     whole.ram = measured->ram > 0 ? whole.ram : fmin(whole.ram, whole.l3_full);
     return whole;

@@ -219,6 +219,45 @@ static void weights_are_packed_alike_for_every_batch_on_the_cpu(void **state) {
     close_world(&w);
 }
 
+/* A kernel of tile registers moves the last chunk's weights back where rows are read in place, and does not where a pitch or m makes it copy them: weights
+ * of the one order are refused by a plan of the other, or they are alike. */
+static void weights_in_another_order_are_refused(void **state) {
+    (void)state;
+    const char *config = "gemm.tiled gemm bf16 isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
+    static const char *const pairs[][2] = {{"gemm bf16 rrr m40 n700 k510 lda544", "gemm bf16 rrr m40 n700 k510"},
+                                           {"gemm bf16 rrr m1 n48 k8226", "gemm bf16 rrr m40 n48 k8226"}};
+    world w;
+    setenv("KW_TILES", "played", 1);
+    bool open = open_world(&w, "cpu");
+    for (size_t i = 0; open && i < sizeof pairs / sizeof *pairs; i++) {
+        kw_error err = {0};
+        kw_plan *plan = try_plan_of(w.context, pairs[i][0], config), *other = try_plan_of(w.context, pairs[i][1], config);
+        if (plan && other) {
+            kw_problem first = parse(pairs[i][0]), second = parse(pairs[i][1]);
+            void *weights = filled(w.context, &first, KW_W), *packed = packed_by(w.context, plan, weights);
+            int64_t bytes = kw_packed_bytes(plan);
+            if (kw_plan_use_packed(other, packed, bytes, &err)) {
+                assert_non_null(
+                    strstr(err.text, bytes == kw_packed_bytes(other) ? "packed weights are of order " : "packed weights are of "));
+                assert_ok(kw_plan_use_packed(plan, packed, bytes, &err), &err);
+                print_message("%s and %s: %s\n", pairs[i][0], pairs[i][1], err.text);
+            } else {
+                assert_ok(kw_plan_use_packed(other, NULL, 0, &err), &err);
+                run_with(w.context, other, &second, weights, packed, bytes);
+            }
+            kw_device_free(w.context, packed);
+            kw_device_free(w.context, weights);
+        }
+        kw_plan_destroy(&plan);
+        kw_plan_destroy(&other);
+    }
+    unsetenv("KW_TILES");
+    if (!open) {
+        skip();
+    }
+    close_world(&w);
+}
+
 static void share_on_gpu(const char *device) {
     world w;
     if (open_world(&w, device)) {
@@ -465,6 +504,7 @@ static void what_cannot_be_asked_is_refused(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_are_packed_alike_for_every_batch_on_the_cpu),
+        cmocka_unit_test(weights_in_another_order_are_refused),
         cmocka_unit_test(weights_are_packed_alike_on_a_gpu_that_is_played),
         cmocka_unit_test(weights_are_packed_alike_on_a_gpu_that_is_there),
         cmocka_unit_test(threads_share_them),

@@ -197,6 +197,8 @@ void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw
     launch->stage[0] = (kw_stage){.units = p.batches * blocks, .packs = true};
     launch->stage[1] = (kw_stage){.units = units * parts};
     launch->packed_bytes = p.batches * blocks * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
+    /* By how many steps the last chunk's weights are moved back (steps_back of the kernel). */
+    launch->packed_order = work.amx && !p.copies && c.deep >= steps ? steps - kw_ceil_div(p.depth, work.pair) : 0;
     launch->thread_bytes = spill + (p.copies ? rows : tile.cols) * pitch + KW_LINE;
     *kw_launch_params(launch, kw_gemm_params) = (kw_gemm_params){
         .chunk_rows = rows,
