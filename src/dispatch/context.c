@@ -2,12 +2,9 @@
  * default registry are looked up on first need. The machine's rates are read where they are kept, and measured by the first choice else. */
 #include "dispatch/context.h"
 
-#include "base/os/lease.h"
 #include "measure/rates/rates.h"
 
 #include <stdlib.h>
-
-static const int64_t lease_wait_ns = 600 * INT64_C(1000000000);
 
 static kw_status open_context_device(kw_context *context, const char *device, kw_error *err) {
     int index = 0;
@@ -81,17 +78,6 @@ void kw_context_close(kw_context **context) {
     *context = NULL;
 }
 
-void kw_context_measuring_begin(kw_context *context) {
-    pthread_mutex_lock(&context->measuring);
-    bool shared = kw_target_is_gpu(context->target) && !kw_backends[context->target->backend].emulated;
-    context->lease = shared ? kw_lease_take(&context->settings, kw_context_device(context), lease_wait_ns) : -1;
-}
-
-void kw_context_measuring_end(kw_context *context) {
-    kw_lease_give(context->lease);
-    pthread_mutex_unlock(&context->measuring);
-}
-
 kw_status kw_context_allocate(kw_context *context, size_t bytes, void **memory, kw_error *err) {
     const kw_host_memory *host = &context->settings.host_memory;
     if (!host->allocate) {
@@ -147,7 +133,7 @@ kw_status kw_device_copy(kw_context *context, void *to, const void *from, int64_
 }
 
 const char *kw_context_device(const kw_context *context) {
-    return !context ? "" : context->backend->about ? context->backend->about(context->device) : context->brand;
+    return context ? kw_context_about(context) : "";
 }
 
 bool kw_context_is_gpu(const kw_context *context) {

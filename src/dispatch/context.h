@@ -39,6 +39,11 @@ struct kw_context {
     uint64_t serials;                       /* given to registries so far */
 };
 
+/* The device's name. */
+static inline const char *kw_context_about(const kw_context *context) {
+    return context->backend->about ? context->backend->about(context->device) : context->brand;
+}
+
 /* Whether a child that was forked since has it; then a lock may be closed for ever, and only what takes none may be done. */
 static inline bool kw_context_lost(const kw_context *context) {
     return kw_fork_mark_lost(&context->mark);

@@ -1,8 +1,23 @@
-/* peaks.c: what the context's device does at most, measured once a context, and what its cores get done, measured once a machine. Never while
- * something else is measured. */
+/* peaks.c: that nothing else is measured meanwhile; what the context's device does at most, measured once a context, and what its cores get done,
+ * measured once a machine. */
 #include "dispatch/context.h"
 #include "measure/measure.h"
 #include "measure/rates/rates.h"
+
+#include "base/os/lease.h"
+
+static const int64_t lease_wait_ns = 600 * INT64_C(1000000000);
+
+void kw_context_measuring_begin(kw_context *context) {
+    pthread_mutex_lock(&context->measuring);
+    bool shared = kw_target_is_gpu(context->target) && !kw_backends[context->target->backend].emulated;
+    context->lease = shared ? kw_lease_take(&context->settings, kw_context_about(context), lease_wait_ns) : -1;
+}
+
+void kw_context_measuring_end(kw_context *context) {
+    kw_lease_give(context->lease);
+    pthread_mutex_unlock(&context->measuring);
+}
 
 static double measure_gpu(kw_context *context, bool memory, kw_dtype dtype) {
     const kw_jit jit = kw_build_tools_jit(context->build_tools, true);
