@@ -190,7 +190,7 @@ static size_t count_like(const kw_catalog *catalog, const kw_config *like) {
 
 static void sets_are_parts_of_full_and_have_their_sizes(void **state) {
     const spaces *all = *state;
-    static const size_t most[FULL] = {2, 64, 96};
+    static const size_t most[FULL] = {2, 64, 128};
     for (int i = 0; i < ARCHES * FULL; i++) {
         int arch = i / FULL, set = i % FULL;
         const kw_catalog *part = &all->of[arch][set], *full = &all->of[arch][FULL];

@@ -165,8 +165,11 @@ static int64_t rows_of_a_team(const kw_direct_cut *c, const kw_tile *tile, const
  * read it. */
 static int64_t columns_of_flow(const kw_direct_cut *c, const kw_direct *direct, const kw_target *target) {
     enum { LEAST = 16 };
-    int64_t near = target->l1 / 3 / (c->pixel * c->height.taps);
-    return direct->columns ? kw_ceil_div(c->width.pixels, kw_ceil_div(c->width.pixels, kw_max(near, LEAST))) : c->width.pixels;
+    if (!direct->columns) {
+        return c->width.pixels;
+    }
+    int64_t near = target->l1 / 3 / kw_max(1, c->pixel * c->height.taps);
+    return kw_ceil_div(c->width.pixels, kw_ceil_div(c->width.pixels, kw_max(near, LEAST)));
 }
 
 /* As many rows as fit half of the second-level cache, and fewer where threads had no block. */
