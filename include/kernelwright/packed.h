@@ -13,8 +13,10 @@ extern "C" {
 #endif
 
 /* Packed weights as an object: bytes in memory of the caller's (on a GPU of the device's), of which a header says whose they are. They may be
- * used by any number of plans with that kernel and those weights, whatever their batch (m of a product, n of a convolution) where the kernel packs them
- * in one order for all of them, else they are refused (some of tile registers have two, by m, n or a pitch); by many threads at once, and in other processes: written to a file and mapped. kw_plan_pack_weights is the same in memory of the library's.
+ * used by any number of plans with that kernel and those weights, by many threads at once, and in other processes: written to a file and
+ * mapped. kw_plan_pack_weights is the same in memory of the library's. Plans may differ in their batch (m of a product, n of a
+ * convolution) and in pitches: most kernels pack in one order whatever these are. Kernels of tile registers may have two; then a plan of
+ * the other one refuses the weights, and the error says so.
  *     int64_t bytes = kw_packed_bytes(plan);                                       0: the kernel wants no packing
  *     kw_packed_make(packed, plan, w, &err) || kw_plan_use_packed(plan, packed, bytes, &err)
  * Bytes of the whole, header included. */

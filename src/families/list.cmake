@@ -30,7 +30,7 @@ endfunction()
 
 kw_family(conv.direct cpu/direct/conv_direct.c cpu/direct/args.h cpu/direct/direct_amx.h cpu/direct/direct_columns.h cpu/direct/direct_pack.h cpu/direct/direct_stand.h cpu/direct/direct_sweep.h cpu/direct/direct_tensors.h cpu/direct/direct_walks.h cpu/direct/direct.c)
 kw_family(conv.any_groups cpu/direct/conv_any_groups.c cpu/lib/own_lanes.h)
-kw_family(conv.interleaved cpu/direct/conv_interleaved.c cpu/direct/direct_weave.h cpu/direct/direct_ways.h)
+kw_family(conv.interleaved cpu/direct/conv_interleaved.c cpu/direct/direct_interleave.h cpu/direct/direct_ways.h)
 kw_family(conv.pointwise cpu/gemm/conv_pointwise.c cpu/lib/zip.h cpu/gemm/planes.h)
 kw_family(conv.direct_1st cpu/direct/conv_direct_1st.c cpu/gemm/planes_taps.h cpu/gemm/first.c)
 kw_family(conv.gemm_col2im cpu/gemm/conv_gemm_col2im.c cpu/col2im/args.h cpu/col2im/col2im.c)

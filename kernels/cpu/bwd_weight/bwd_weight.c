@@ -7,9 +7,9 @@
  * params.parts, a unit has some of the boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is
  * done for a vector of output channels, whatever groups they are of, and the copy of x is own_lanes.h's; family conv.any_groups_weight.
  * KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as pairs; where it is 2, of x alone; where it is 0 beside
- * KW_MERGE, of x alone and at the edges of images alone. math=amx has y's
- * channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the taps of a filter row and the channels, which are one run of the copied row,
- * are worked on as channels, and of so many filter rows in one tile: its pixels of y are read once for all of these. */
+ * KW_MERGE, of x alone and at the edges of images alone. math=amx has y's channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the
+ * taps of a filter row and the channels, which are one run of the copied row, are worked on as channels, and of so many filter rows in
+ * one tile: its pixels of y are read once for all of these. */
 #include "cpu/bwd_weight/args.h"
 #define KW_KERNEL_PARAMS kw_bwd_weight_params
 #include "kw_config.h"

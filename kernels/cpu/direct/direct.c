@@ -1,14 +1,13 @@
 /* direct.c: convolution by tiles straight over a zero-padded copy of the rows that a unit needs; forward and backward data alike, by way
  * of walks (prelude/cpu.h). Families conv.direct, conv.direct_1st (KW_MERGE: the columns of a filter row and the channels are one run),
  * conv.interleaved (KW_WAYS: direct_ways.h) and conv.any_groups (KW_TILE_OWN: a unit's result channels are one vector, whatever groups they
- * are of, and its copy is own_lanes.h's). Of few channels tile registers (KW_COLUMNS) have the columns of a filter row as channels, of a copy with a pixel for each result column:
- * direct_columns.h.
+ * are of, and its copy is own_lanes.h's). KW_COLUMNS: tile registers of few channels have the columns of a filter row as channels, of a copy
+ * with a pixel for each result column (direct_columns.h).
  *
  * A unit is one image, group, walk of each axis, depth, block of output rows and columns, and part of the output channels. Its copy, which
- * the walks of rows and columns have in common, is
- * dense in memory at the type the tile reads, so the tile needs no test for edges: columns are padded with zeros, rows outside the image
- * are left out of the run table (with tiles of one row) or are rows of zeros. The copy costs little because every output channel
- * reads it.
+ * the walks of rows and columns have in common, is dense in memory at the type the tile reads, so the tile needs no test for edges:
+ * columns are padded with zeros, rows outside the image are left out of the run table (with tiles of one row) or are rows of zeros. The
+ * copy costs little because every output channel reads it.
  *
  * Where a tile leaves out what it lacks and what is padding to a tap (KW_TILE_SKIP), padding is not copied, and a row's columns are shared
  * out evenly: 25 are 13 and 12, or 9, 8 and 8. Columns that read padding alone have tiles of their own.
@@ -136,7 +135,7 @@ static kw_i64 groups_of_unit(const kw_kernel_args *a, const block *b) {
 KW_INLINE kw_i64 tap_in_turn(kw_i64 number, kw_i64 taps) { return KW_BACKWARD ? taps - 1 - number : number; }
 
 #if KW_WAYS
-#include "cpu/direct/direct_weave.h"
+#include "cpu/direct/direct_interleave.h"
 #endif
 #include "cpu/direct/direct_pack.h"
 

@@ -63,7 +63,7 @@ static void pack_ways(const kw_kernel_args *a, char *to, const char *w, kw_i64 s
     if (KW_BACKWARD) {
         for (kw_i64 e = 0; e < elements; e++, to += KW_STEP_BYTES) {
             if (left < WAY_BLOCK) kw_zero(to, KW_STEP_BYTES);
-            weave(to, from, kw_min(left, WAY_BLOCK));
+            interleave(to, from, kw_min(left, WAY_BLOCK));
             for (kw_i64 way = 0; way < KW_WAYS; way++)
                 from[way] += row * KW_BYTES;
         }
@@ -78,7 +78,7 @@ static void pack_ways(const kw_kernel_args *a, char *to, const char *w, kw_i64 s
             if (!again) KW_AHEAD(a, KW_AHEAD_KIND)->pack(few[way], from[way] + e * KW_BYTES, count, 1, left, row, PITCH);
         }
         for (kw_i64 i = 0; i < count; i++, to += KW_STEP_BYTES) {
-            weave(to, packed, WAY_BLOCK);
+            interleave(to, packed, WAY_BLOCK);
             for (kw_i64 way = 0; way < KW_WAYS; way++)
                 packed[way] += 4 * PITCH;
         }

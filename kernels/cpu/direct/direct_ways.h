@@ -1,7 +1,7 @@
-/* direct_ways.h: direct.c where a vector has the results of KW_WAYS ways, lane by lane in turn: lane i is of way i % KW_WAYS. Ways are groups that lie
- * side by side or, where params.way_rows, parts of the rows of one group, so many rows apart. The copy holds the ways' values of a channel side by
- * side, so that one load spreads them over a vector; weights are packed lane by lane. Results of few channels so fill vectors that one group's
- * rows would leave idle: 20 channels are 62 % of two vectors, by four ways all of five.
+/* direct_ways.h: direct.c where a vector has the results of KW_WAYS ways, lane by lane in turn: lane i is of way i % KW_WAYS. Ways are
+ * groups that lie side by side or, where params.way_rows, parts of the rows of one group, so many rows apart. The copy holds the ways'
+ * values of a channel side by side, so that one load spreads them over a vector; weights are packed lane by lane. Groups with few results
+ * fill vectors so that they would leave half idle: 20 results are 62 % of two vectors, by four ways all of five.
  *
  * Tiles leave their sums in spill, result by result and of each the ways in turn; store_ways() takes them apart. */
 
@@ -24,7 +24,7 @@ static kw_i64 copy_narrow(const kw_kernel_args *a, const reader *r, char *to, co
     if (a->params.way_rows || r->ways < KW_WAYS || from == r->zeros || KW_WAYS * channels > 2 * KW_LANES) return 0;
     narrow n = narrow_of(channels);
     for (kw_i64 i = 0; i < pixels; i++)
-        weave_narrow(to + i * pixel, from + i * pitch, &n);
+        interleave_narrow(to + i * pixel, from + i * pitch, &n);
     return kw_max(pixels, 0);
 }
 #else
@@ -55,7 +55,7 @@ static void copy_way_row(const kw_kernel_args *a, const block *b, const reader *
     unsigned long long places = places_read(&x->walk);
     if (x->walk.taps >= x->walk.src_step && copy_narrow(a, r, to, from[0], high - low)) return;
     for (kw_i64 place = place_of(&x->walk, low); low < high; low++, to += pixel) {
-        if (places >> (place & 63) & 1) weave(to, from, channels);
+        if (places >> (place & 63) & 1) interleave(to, from, channels);
         place = place + 1 == x->walk.src_step ? 0 : place + 1;
         for (kw_i64 way = 0; way < KW_WAYS; way++)
             from[way] += step[way];

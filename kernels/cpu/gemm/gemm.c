@@ -210,8 +210,8 @@ static void expect_weights(const kw_kernel_args *a, const product *p, const chun
 }
 
 /* Where the packed weights are beyond the second level, each tile of a block asks for its share of the next block's: a block's first
- * tile would wait for them. tiles: of the block, and those before this one. With 16 lanes, which do so where the core reads rows ahead by itself, in place
- * of these. */
+ * tile would wait for them. tiles: of the block; before: those before this one. With 8 lanes it takes the place of asking for the next rows; with 16
+ * it is a pointer of its own (KW_TILE_SOON). */
 KW_INLINE void ask_soon(const kw_kernel_args *a, kw_i64 run_bytes, kw_i64 tiles, kw_i64 before, int is_last, kw_tile_job *job) {
     job->soon = job->w, job->soon_step = 0;
     if (!a->params.soon || is_last) return;

@@ -5,7 +5,8 @@
  * kw_config.h says in which registers what is kept:
  *   KW_EACH_SUM(DO)             DO(pixels, vector, register) for each register of sums; pixels: number of 16 of them
  *   KW_EACH_PART_SUM, KW_PART_CHUNK  the same of the first 16 pixels alone, where KW_AMX_PART: a tile of 32, of which no more exist
- *   KW_EACH_VECTOR_SUM, KW_VECTOR_CHUNK  of the first vector of channels alone, where KW_AMX_LACKS: a tile of two, of which the last block may lack one
+ *   KW_EACH_VECTOR_SUM, KW_VECTOR_CHUNK  of the first vector of channels alone, where KW_AMX_LACKS: a tile of two, one of which the last
+ *                               block may lack
  *   KW_CHUNK(LOAD, WEIGHTS, DOT)  what is done for a chunk, in order: LOAD(pixels, register), WEIGHTS(vector, register),
  *                               DOT(sums, source, weights) */
 #include "cpu/lib/amx_sizes.h"

@@ -14,7 +14,7 @@
 #define KW_AMX_ROWS 16
 #define KW_AMX_CHUNKS(steps) (((steps) + KW_AMX_ROWS - 1) / KW_AMX_ROWS)
 #define KW_AMX_CHUNK(steps) (((steps) + KW_AMX_CHUNKS(steps) - 1) / KW_AMX_CHUNKS(steps))
-/* Steps of copied pixels, of which a row of a register crosses no lines: of several chunks all but the last are lines of their own, and so is it. */
+/* Steps of copied pixels, of which a row of a register crosses no lines: of several chunks each is a line, the last one too. */
 #define KW_AMX_LINES(steps) (KW_AMX_CHUNKS(steps) > 1 ? KW_AMX_CHUNKS(steps) * KW_AMX_ROWS : (steps))
 
 /* Sums of a tile of pixels, as fp32. */

@@ -9,9 +9,9 @@ typedef struct kw_direct_block_params {
     kw_i64 tiles_h, tiles_w; /* of the result */
     kw_i64 block_cols;       /* blocks side by side along the channels of the result */
     kw_i64 packed;           /* lanes' shares of all weights */
+    kw_i64 units;            /* of backward weight tiles of all images; with KW_STAYS times the blocks side by side */
     /* Of backward weight: */
     kw_i64 parts;    /* blocks that share a channel's sums */
-    kw_i64 units;    /* tiles of all images; with KW_STAYS times the blocks side by side */
     kw_i64 elements; /* weights */
 } kw_direct_block_params;
 
@@ -66,8 +66,8 @@ KW_PARAMS_FIT(kw_direct_block_params);
 #define KW_TWO_SOURCES (96 * 1024)
 #define KW_SOURCE_ROOM (KW_STAYS ? KW_LYING_BYTES(KW_SRC_H * KW_SRC_W) : KW_SRC_BYTES)
 #define KW_SOURCES (KW_STAYS && 2 * KW_SOURCE_ROOM + KW_GROUPED_OUT_BYTES + KW_BROUGHT_BYTES <= KW_TWO_SOURCES ? 2 : 1)
-/* Words of weights that a wave keeps in registers, where they are few and leave room for two blocks; registers of a thread, which say how many blocks a
- * multiprocessor has. By times of an H200. */
+/* Words of weights that a wave keeps in registers, where they are few and leave room for two blocks; registers of a thread, which say how
+ * many blocks a multiprocessor has. By times of an H200. */
 #define KW_KEPT_WORDS (KW_COLS / KW_SLAB * KW_STEPS * (KW_SLAB / KW_INST_N) * KW_B_WORDS)
 #define KW_KEPT_MOST 40
 #define KW_KEEPS (KW_STAYS && KW_KEPT_WORDS <= KW_KEPT_MOST && KW_SIDE == 1 && KW_BLOCK_THREADS <= 256)

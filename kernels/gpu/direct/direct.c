@@ -133,7 +133,7 @@ KW_DEVICE void kw_image_store(const kw_image *v, int element, int channel, kw_su
 KW_DEVICE int kw_lds_at(int pixel, int channel) {
     int cell = channel * KW_BYTES / 16, byte = channel * KW_BYTES % 16;
 #if KW_SWIZZLE == KW_SWIZZLE_XOR
-    cell ^= pixel % (KW_CELLS % 8 ? 4 : 8); /* eight cells are all banks; a pixel of 32 channels has four */
+    cell ^= pixel % (KW_CELLS % 8 ? 4 : 8); /* eight cells are all banks; a pixel of 32 channels has four (rule swizzle_pieces) */
 #elif KW_SWIZZLE == KW_SWIZZLE_CYCLIC
     cell = (cell + pixel) % KW_CELLS;
 #endif

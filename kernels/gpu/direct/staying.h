@@ -1,6 +1,7 @@
-/* staying.h: the kernel of grouped.h whose blocks stay (KW_STAYS). A block has the same channels in all its tiles, so it brings their weights once, and
- * a wave keeps its own in registers where they are few: of a tile of 8 x 8 pixels and 64 channels they are more bytes than the source. The next tile's
- * source comes in by asynchronous copies, to a second place while one is multiplied, or to the same while results leave. */
+/* staying.h: the kernel of grouped.h whose blocks stay (KW_STAYS). A block has the same channels in all its tiles, so it brings their
+ * weights once, which are more bytes than the source of a tile of 8 x 8 pixels and 64 channels; a wave keeps its own in registers where they
+ * are few. The next tile's source comes in by asynchronous copies, to a second place while one is multiplied, or to the same while results
+ * leave. */
 #ifndef KW_DIRECT_STAYING_H
 #define KW_DIRECT_STAYING_H
 
@@ -56,7 +57,7 @@ KW_DEVICE void kw_slab_finish(const kw_image *v, kw_position at, char *lds, cons
     }
 }
 
-#if KW_LEAST_BLOCKS == 0 /* else registers would spill */
+#if KW_LEAST_BLOCKS == 0 /* else the host compiles it again because it spilled (jit/toolchain/nvrtc.c) */
 #undef KW_LEAST_BLOCKS
 #define KW_LEAST_BLOCKS (KW_STAY_BLOCKS > 1 ? KW_STAY_BLOCKS : 1)
 #endif
@@ -86,7 +87,8 @@ KW_KERNEL(kw_stage0, KW_THREADS) {
             image = kw_image_of(&args, at);
         }
         turn ^= KW_SOURCES - 1;
-        /* The same, as no unit is below 0; but where a step's pixels lie is then worked out in each tile, and not kept in registers for all 18 of 32 channels. */
+        /* The same, as no unit is below 0. But the compiler does not know it: so it works out in each tile where a step's pixels lie, and keeps no
+         * registers for all 18 steps of 32 channels. */
         int here = KW_CHANNELS < 32 ? coord : coord | unit >> 31;
         if (more && KW_SOURCES > 1) kw_source_copy(kw_lds + turn * KW_SOURCE_ROOM, &image, at);
         if (KW_KEEPS) {

@@ -4,9 +4,9 @@
  * that all of them meet the same taps; their positions of y are neighbours, counted from the lowest that any phase meets. Tiles of rows of
  * all phases follow each other, and each phase has as many as the largest. Pixels that no tap reaches have no steps and are zeros.
  *
- * KW_CELLS, one tap and no padding: a row is a pixel of y, which are rows of a matrix then (kw_feed_rows), and its results are those of the first
- * pixel of x of as many as the strides make a cell of. The others are zeros, stored beside them: as tiles of their phases they would pass
- * shared memory and its barriers like results, three of four with strides of 2.
+ * KW_STORES_CELLS, one tap and no padding: a row is a pixel of y, which are rows of a matrix then (kw_feed_rows), and its results are those
+ * of the first pixel of x of as many as the strides make a cell of. The others are zeros, stored beside them: as tiles of their phases they
+ * would pass shared memory and its barriers like results, three of four with strides of 2.
  *
  * KW_SPOTS, of any count of channels: a row is a spot of neighbouring pixels, a whole number of strides along each axis, and its columns are
  * their channels one after the other, so that few channels fill a tile and y is read once for all of them. Steps are the positions of y that
@@ -18,7 +18,7 @@
 #define KW_BACKWARD_H
 
 #define KW_PHASES (!KW_SPOTS)
-#define KW_CELLS (KW_PHASES && KW_CELLS_STORED)
+#define KW_STORES_CELLS (KW_PHASES && KW_CELLS_STORED)
 
 /* --- of an axis --- */
 
@@ -145,7 +145,7 @@ KW_DEVICE int kw_feed_strides(const kw_gpu_args *a) {
 }
 
 /* Whether a tile's results are followed by the rest of their cells. */
-KW_DEVICE int kw_feed_cells(const kw_gpu_args *a) { return KW_CELLS && a->params.pixels == 1 && kw_feed_strides(a) > 1; }
+KW_DEVICE int kw_feed_cells(const kw_gpu_args *a) { return KW_STORES_CELLS && a->params.pixels == 1 && kw_feed_strides(a) > 1; }
 
 /* Tiles of the same rows of all phases follow each other, beginning with another phase each time, so that blocks have some of each: leaves
  * the row in the phase. */
@@ -207,7 +207,7 @@ KW_DEVICE kw_i64 kw_apart_row_at(const kw_gpu_args *a, const kw_work *work, cons
     return ok ? flat * a->groups * a->c : -1;
 }
 
-#if KW_CELLS
+#if KW_STORES_CELLS
 /* Which phases have a pixel in the row's cell: a bit each. */
 KW_DEVICE int kw_cell_inside(const kw_gpu_args *a, const kw_work *work, const kw_apart_row *r) {
     int inside = 0, phases = kw_feed_phases(a);

@@ -30,7 +30,7 @@
  * and where it has them
  *   KW_SUMS_JOIN(row, col)  whether a sum of the tile is one of the result, which is then stored by threads
  *   KW_PHASES         kw_feed_strides(args), above 1: rows of the result lie apart, as kw_apart_row_... say
- *   KW_CELLS          kw_feed_cells(args): zeros are stored beside them, as kw_cell_... say
+ *   KW_STORES_CELLS   kw_feed_cells(args): zeros are stored beside them, as kw_cell_... say
  *   KW_BORDER         the same of all rows; gpu/pipeline/overlap_border.h says what else
  *   KW_SPOTS          kw_spots_cols(args), kw_spot_...: the result is stored elsewhere than its rows and columns say
  *   KW_FACTS_BYTES    kw_facts_work_out(args, facts), what a block knows; kw_work_phase(args, &work), which pixels the rows are */
@@ -39,8 +39,8 @@
 
 #include "gpu/pipeline/overlap_layout.h"
 
-#ifndef KW_CELLS
-#define KW_CELLS 0
+#ifndef KW_STORES_CELLS
+#define KW_STORES_CELLS 0
 #endif
 #define KW_APART (KW_PHASES || KW_BORDER) /* rows of a tile may lie apart in the result */
 #if KW_ALIGNS

@@ -258,7 +258,7 @@ KW_DEVICE void kw_border_pixels_get(char *lds, int group, kw_u32 pixels[KW_REPEA
     kw_wave_barrier();
 }
 #elif KW_APART
-/* Where rows of a tile lie apart: where a lane's four rows do; and with KW_CELLS which phases their cells have. */
+/* Where rows of a tile lie apart: where a lane's four rows do; and with KW_STORES_CELLS which phases their cells have. */
 KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int first_row, kw_i64 at[4], int inside[4]) {
     int first = work->row + first_row + kw_wave() % 4 * 16 + kw_lane() / 8;
     kw_apart_row row = kw_apart_row_of(a, work, first);
@@ -266,7 +266,7 @@ KW_DEVICE void kw_scattered_rows(const kw_gpu_args *a, const kw_work *work, int 
     for (int j = 0; j < 4; j++) {
         at[j] = kw_apart_row_at(a, work, &row);
         inside[j] = 0;
-#if KW_CELLS
+#if KW_STORES_CELLS
         if (kw_feed_cells(a)) inside[j] = kw_cell_inside(a, work, &row);
 #endif
         if (j < 3) kw_apart_row_next(&row, a, work, 4);
@@ -313,7 +313,7 @@ KW_DEVICE void kw_piece_scatter(const kw_gpu_args *a, const kw_work *work, const
         if (at[i] >= 0 && cell * 8 < cols) kw_store_run(kw_result(a) + (at[i] + col) * 2, words[i], 16);
 }
 
-#if KW_CELLS
+#if KW_STORES_CELLS
 /* The rest of their cells: zeros. */
 KW_DEVICE void kw_cells_clear(const kw_gpu_args *a, const kw_work *work, const kw_i64 at[4], const int inside[4], int first_col) {
     const kw_u32 zeros[4] = {0, 0, 0, 0};
@@ -430,7 +430,7 @@ KW_DEVICE void kw_tile_put(const kw_gpu_args *a, char *lds, const kw_work *work,
 #if KW_APART
             if (!rows) kw_piece_scatter(a, work, piece, at, col);
 #endif
-#if KW_CELLS
+#if KW_STORES_CELLS
             if (kw_feed_cells(a)) kw_cells_clear(a, work, at, inside, col);
 #endif
 #ifdef KW_SUMS_JOIN

@@ -1,5 +1,5 @@
-/* test_cell_faults.c: backward data of strided 1x1 filters, whose tiles store whole cells of pixels (KW_CELLS), on a device of few multiprocessors
- * (KW_EMU_UNITS); and faults planted where rows become cells and where zeros are stored. */
+/* test_cell_faults.c: backward data of strided 1x1 filters, whose tiles store whole cells of pixels (KW_STORES_CELLS), on a device of few
+ * multiprocessors (KW_EMU_UNITS); and faults planted where rows become cells and where zeros are stored. */
 #include "support/kw_test.h"
 #include "support/planted.h"
 
@@ -11,7 +11,8 @@
 #define PINGPONG "pipe=pingpong wave_m=4 tile_m=64 wave_groups=2"
 #define COOPERATIVE "pipe=cooperative wave_m=8 tile_m=128 wave_groups=1"
 
-/* Images that end inside a cell and such that do not; groups; three axes and one; and two whose tiles are of phases, by a border and as there are few. */
+/* Images that end inside a cell and such that do not; groups; three axes and one; and two whose tiles are of phases, one by its border and one
+ * because it has few. */
 static const planted_pair kernels_of_cells[] = {
     {"conv.igemm conv_bwd_data bf16 ndim=2 " AXES PINGPONG, "conv_bwd_data bf16 n29 c136 k72 i13x14 f1 s2"},
     {"conv.igemm conv_bwd_data fp16 ndim=2 " AXES COOPERATIVE, "conv_bwd_data fp16 n40 g2 c384 k128 i18x11 f1 s2x3"},

@@ -219,8 +219,8 @@ static void weights_are_packed_alike_for_every_batch_on_the_cpu(void **state) {
     close_world(&w);
 }
 
-/* A kernel of tile registers moves the last chunk's weights back where rows are read in place, and does not where a pitch or m makes it copy them: weights
- * of the one order are refused by a plan of the other, or they are alike. */
+/* A kernel of tile registers moves the last chunk's weights back where rows are read in place, and does not where a pitch or m makes it copy
+ * them: weights of the one order are refused by a plan of the other, or they are alike. */
 static void weights_in_another_order_are_refused(void **state) {
     (void)state;
     const char *config = "gemm.tiled gemm bf16 isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";

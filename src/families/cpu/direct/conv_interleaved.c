@@ -1,7 +1,7 @@
-/* conv_interleaved.c: convolution with few result channels a group, forward and backward data, by conv.direct's kernel: vectors have the results of 2
- * or 4 ways in turn, which are groups, or parts of a group's rows (kernels/cpu/direct/direct_ways.h). Where conv.direct leaves 12 of 32 lanes idle, and
- * conv.any_groups copies a vector for each channel, this copies values as often as conv.direct and fills as many lanes as there are results of a vector's
- * half or quarter. */
+/* conv_interleaved.c: convolution with few result channels a group, forward and backward data, by conv.direct's kernel: vectors have the
+ * results of 2 or 4 ways in turn, which are groups, or parts of a group's rows (kernels/cpu/direct/direct_ways.h). Of 20 results conv.direct
+ * leaves 12 of 32 lanes idle, and conv.any_groups copies a vector for each channel; this copies as little as conv.direct, and fills vectors
+ * by halves or quarters. */
 #include "families/cpu/direct/direct.h"
 
 #include "base/math.h"

@@ -79,8 +79,8 @@ static cut cut_of(const kw_product *p, const kw_config *config, const kw_target 
     return c;
 }
 
-/* Whether the depth may be met in parts. Of 16 lanes, whose sums are more to put down and take up again, it gained nothing where the last level of cache is
- * near. */
+/* Whether the depth may be met in parts. With 16 lanes, whose sums are more to put down and take up again, it gained nothing where the last
+ * level of cache is near. */
 static bool may_cut(const kw_config *config, const kw_target *target, const kw_tile_work *work, const kw_product *p) {
     bool pays = work->amx || kw_config_isa(config)->lanes == 8 || kw_tile_far(target);
     return !p->groups && KW_GEMM_SLICES(work->amx, config->dtype == KW_FP32) && pays;
@@ -152,8 +152,9 @@ static int64_t summed_rows(const kw_tile_work *work, const kw_tile *tile, int64_
     return !work->amx && KW_TILES_ARE_EVEN(rows, tiles, tile->cols) ? rows : tiles * tile->cols;
 }
 
-/* With which blocks tiles ask for the next tile's rows. Where the last level is far (kw_tile_far) cores read rows ahead by themselves, from the second level in
- * time, so that asking for them again costs slots alone; what is more than a sixteenth of that level would go before it is met. */
+/* With which blocks tiles ask for the next tile's rows. Where the last level is far (kw_tile_far) cores read rows ahead by themselves, from
+ * the second level in time, so that asking for them again costs slots alone; what is more than a sixteenth of that level would go before it
+ * is met. */
 static int asks_ahead(const kw_target *target, int64_t tile_bytes) {
     enum { SHARE = 16 };
     return !kw_tile_far(target) ? KW_GEMM_AHEAD_EACH : tile_bytes <= target->l2 / SHARE ? KW_GEMM_AHEAD_FIRST : KW_GEMM_AHEAD_NEVER;

@@ -180,6 +180,13 @@ static bool direct_vector_width(const kw_rule_case *c) {
     return !(b->vec & (b->vec - 1)) && b->vec * KW_BYTES <= 16;
 }
 
+/* kw_lds_at() of gpu/direct/direct.c and the copies of gpu/direct/staying.h swap pieces among four or eight of a pixel. */
+static bool whole_swizzles(const kw_rule_case *c) {
+    enum { XOR = 1, PIECE = 16, SWAPPED = 4 };
+    const kw_direct_block *b = c->decoded;
+    return b->swizzle != XOR || b->op == KW_CONV_BWD_WEIGHT || b->source_channels * KW_BYTES % (SWAPPED * PIECE) == 0;
+}
+
 /* Where they pass shared memory as elements, in the room of the source's. */
 static bool lds_result(const kw_rule_case *c) {
     const kw_direct_block *b = c->decoded;
@@ -205,6 +212,8 @@ const kw_rule kw_direct_block_valid_rules[] = {
      "16 pixels of an instruction, but with pack=lds; in conv_bwd_weight tile_h x tile_w of waves_q / slices x inst_k",
      tile_by_waves},
     {"vector_width", "vec is 1, 2, 4 or 8: shared memory is divided into pieces of 16 bytes", direct_vector_width},
+    {"swizzle_pieces", "swizzle=xor needs waves_c x cols in multiples of 32 channels: pieces of 16 bytes swap places in fours",
+     whole_swizzles},
     {"lds_result", "with impl=grouped store=lds results of 16 bits pass shared memory; store=registers writes any type", lds_result},
     {0},
 };

@@ -100,7 +100,8 @@ static int64_t volume(const int64_t extent[3]) {
     return extent[0] * extent[1] * extent[2];
 }
 
-/* One tap and no padding: pixels of y are rows of a matrix, with stride 1, and backward data with KW_CELLS of kernels/gpu/igemm/backward.h. */
+/* One tap and no padding: pixels of y are rows of a matrix, with stride 1, and backward data with KW_STORES_CELLS of
+ * kernels/gpu/igemm/backward.h. */
 static bool taps_are_points(const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3];

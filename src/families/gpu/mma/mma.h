@@ -245,7 +245,7 @@ kw_map kw_mma_box_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3],
 kw_map kw_mma_bulk_map(kw_tensor tensor, kw_dtype dtype, const int64_t extent[3], int64_t row, int64_t batch, int32_t tile);
 /* Whether rows of backward data are spots of pixels (kernels/gpu/igemm/backward.h). */
 bool kw_mma_has_spots(const kw_mma *mma);
-/* Whether tiles of backward data may store whole cells of pixels (KW_CELLS of the same file). */
+/* Whether tiles of backward data may store whole cells of pixels (KW_STORES_CELLS of the same file). */
 bool kw_mma_stores_cells(const kw_mma *mma);
 /* For pipe=cooperative and pingpong, the maps of a convolution (kernels/gpu/igemm/feed.h), and how many tiles and steps it has. */
 void kw_mma_image_maps(const kw_mma *mma, const kw_problem *problem, kw_launch *launch);

@@ -1,4 +1,4 @@
-/* direct_weave.h: values of several ways (direct_ways.h), which become lanes in turn, and back. */
+/* direct_interleave.h: values of several ways (direct_ways.h), which become lanes in turn, and back. */
 #include "cpu/lib/permute.h"
 
 enum { WAY_LANES = KW_LANES / KW_WAYS, WAY_BLOCK = KW_BLOCK / KW_WAYS }; /* lanes of a way in a vector, results of a way in a block */
@@ -17,7 +17,7 @@ static const kw_vi lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
 KW_INLINE kw_vi in_turn(kw_vi lane, kw_i64 apart) { return (lane & (KW_WAYS - 1)) * (int)apart + (lane >> KW_WAYS / 2); }
 
 /* Four values of each way from byte i on, in turn. */
-KW_INLINE void weave_four(char *to, const char *const *from, kw_i64 i) {
+KW_INLINE void interleave_four(char *to, const char *const *from, kw_i64 i) {
     kw_quarter_f a = quarter(from[0] + i), b = quarter(from[1] + i);
 #if KW_WAYS == 2
     put_quarter(to, __builtin_shufflevector(a, b, 0, 4, 1, 5));
@@ -34,7 +34,7 @@ KW_INLINE void weave_four(char *to, const char *const *from, kw_i64 i) {
 }
 
 /* WAY_LANES values of each way from byte i on, in turn: one vector. */
-KW_INLINE void weave_vector(char *to, const char *const *from, kw_i64 i, kw_vi turn) {
+KW_INLINE void interleave_vector(char *to, const char *const *from, kw_i64 i, kw_vi turn) {
     kw_vf v;
 #if KW_LANES == 16 && KW_WAYS == 2
     __asm__("vmovups %1, %t0\n\tvinsertf64x4 $1, %2, %0, %0"
@@ -50,21 +50,21 @@ KW_INLINE void weave_vector(char *to, const char *const *from, kw_i64 i, kw_vi t
 }
 
 /* Writes count values of each way in turn. Nothing behind the last is read or written. */
-KW_INLINE void weave(char *to, const char *const *from, kw_i64 count) {
+KW_INLINE void interleave(char *to, const char *const *from, kw_i64 count) {
     kw_i64 i = 0;
 #if KW_LANES == 16
     const kw_vi turn = in_turn(lane_numbers, WAY_LANES);
     for (; i + WAY_LANES <= count; i += WAY_LANES)
-        weave_vector(to + 4 * KW_WAYS * i, from, 4 * i, turn);
+        interleave_vector(to + 4 * KW_WAYS * i, from, 4 * i, turn);
     if (i < count && count >= WAY_LANES) { /* a vector with some that are there already */
-        weave_vector(to + 4 * KW_WAYS * (count - WAY_LANES), from, 4 * (count - WAY_LANES), turn);
+        interleave_vector(to + 4 * KW_WAYS * (count - WAY_LANES), from, 4 * (count - WAY_LANES), turn);
         return;
     }
 #endif
     for (; i + 4 <= count; i += 4)
-        weave_four(to + 4 * KW_WAYS * i, from, 4 * i);
+        interleave_four(to + 4 * KW_WAYS * i, from, 4 * i);
     if (i < count && count >= 4) { /* four with some that are there already */
-        weave_four(to + 4 * KW_WAYS * (count - 4), from, 4 * (count - 4));
+        interleave_four(to + 4 * KW_WAYS * (count - 4), from, 4 * (count - 4));
         return;
     }
     for (; i < count; i++) {
@@ -86,7 +86,7 @@ static narrow narrow_of(kw_i64 channels) {
     n.mask[0] = kw_first_lanes(KW_WAYS * channels), n.mask[1] = kw_first_lanes(kw_max(KW_WAYS * channels - KW_LANES, 0));
     return n;
 }
-KW_INLINE void weave_narrow(char *to, const char *from, const narrow *n) {
+KW_INLINE void interleave_narrow(char *to, const char *from, const narrow *n) {
     kw_vf low = kw_get_lanes(from, n->mask[0]);
     if (!n->mask[1]) {
         kw_put_lanes(to, kw_permute(low, n->turn[0]), n->mask[0]);
