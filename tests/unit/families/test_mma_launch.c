@@ -247,6 +247,44 @@ static void few_channels_are_gathered_in_spots_of_pixels(void **state) {
     }
 }
 
+/* Backward data of strided filters of one tap stores a pixel of y's whole cell of x, zeros and all: rows of tiles are pixels of y, which boxes
+ * of rows bring. Of fewer tiles than half of 132 multiprocessors, or with padding, tiles are of one phase each. */
+static void strided_points_are_stored_by_cells(void **state) {
+    (void)state;
+    static const struct {
+        const char *problem;
+        int64_t tile_rows; /* of 64 */
+        bool cells;
+    } cases[] = {
+        {"conv_bwd_data bf16 nhwgc n16 c128 k64 i28x28 f1x1 s2x2", 49, true},
+        {"conv_bwd_data bf16 nhwgc n16 c128 k64 i27x27 f1x1 s2x2", 49, true},
+        {"conv_bwd_data bf16 nhwgc n16 c128 k64 i28x28 f1x1 s3x2", 35, true},
+        {"conv_bwd_data bf16 nhwgc n8 c128 k64 i28x28 f1x1 s2x2", 4 * 25, false},
+        {"conv_bwd_data bf16 nhwgc n16 c128 k64 i28x28 f1x1 p1x1 s2x2", 4 * 49, false},
+        {"conv_bwd_data bf16 nhwgc n16 c128 k64 i28x28 f2x2 s2x2", 4 * 49, false},
+    };
+    const kw_target *target = &kw_gpu_arch_find("sm_90")->typical;
+    kw_config config;
+    kw_error err = {0};
+    assert_ok(kw_config_parse(&config,
+                              "conv.igemm conv_bwd_data bf16 ndim=2 tile_m=64 tile_n=64 tile_k=64 wave_m=4 wave_n=1 wave_k=1 inst_m=64 "
+                              "inst_n=64 inst_k=16 pipe=pingpong sched=intrawave epi=cshuffle vec_a=8 vec_b=8 vec_c=8 stages=8 merge=1 "
+                              "wave_groups=2 split_image=0 explicit=0 two_stage=0 spec=default streamk=off persistent=1 split_k=1 index=32",
+                              &err),
+              &err);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem = problem_of(cases[i].problem);
+        kw_launch launch;
+        assert_ok(kw_config_fits(&config, &problem, target, &err), &err);
+        config.family->launch(&config, &problem, target, &launch);
+        const kw_work_params *work = kw_launch_params_of(&launch, kw_work_params);
+        if (work->tile_rows != cases[i].tile_rows || launch.map[0].pixels == cases[i].cells) {
+            fail_msg("%s: %lld rows of tiles, %s", cases[i].problem, (long long)work->tile_rows,
+                     launch.map[0].pixels ? "of phases" : "of cells");
+        }
+    }
+}
+
 /* stages: of each, x w y where a tensor is turned, X W Y back from its copy, . of the kernel's own. */
 static void channels_first_are_turned_around_the_kernel(void **state) {
     (void)state;
@@ -434,7 +472,7 @@ int main(void) {
         cmocka_unit_test(rows_of_any_length_are_copied_first),         cmocka_unit_test(few_channels_are_gathered_in_spots_of_pixels),
         cmocka_unit_test(channels_first_are_turned_around_the_kernel), cmocka_unit_test(coarse_products_say_how_coarse_they_are),
         cmocka_unit_test(the_last_rows_of_tiles_are_divided_alone),    cmocka_unit_test(few_steps_leave_an_operand_in_its_stages),
-        cmocka_unit_test(thin_products_are_cut_into_rows_of_copies),
+        cmocka_unit_test(thin_products_are_cut_into_rows_of_copies),   cmocka_unit_test(strided_points_are_stored_by_cells),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
