@@ -30,6 +30,7 @@
 #define KW_SLICES KW_GEMM_SLICES(KW_MATH == 3, KW_STORAGE == 0)
 #define KW_TILE_RESUMES (KW_SLICES && KW_MATH != 3 && !KW_LANES_ARE_PIXELS)
 #define KW_TILE_SOON (KW_TILE_RESUMES && KW_LANES == 8)
+#define KW_TILE_REPEATS (KW_MATH != 3 && !KW_LANES_ARE_PIXELS)
 #define KW_TILE_STRIDES (KW_STORAGE == 0 && KW_MATH == 0 && !KW_POINTWISE && !KW_LANES_ARE_PIXELS)
 #define KW_TILE_APART (KW_LANES_ARE_PIXELS && KW_PLANES_MAY_LIE(KW_STORAGE == 0, KW_DP, KW_LANES))
 #include "cpu/lib/zip.h"
@@ -177,6 +178,12 @@ KW_INLINE kw_i64 even_tiles(kw_i64 rows) {
 /* Rows of the next tile, where so many are left, for so many tiles that are even, or none. */
 KW_INLINE kw_i64 rows_of_tile(kw_i64 left, kw_i64 tiles) { return tiles > 0 ? (left + tiles - 1) / tiles : kw_min(KW_TILE_COLS, left); }
 
+/* How many tiles from one of so many rows on have as many, where so many rows are left and tiles that are even, or none. */
+KW_INLINE kw_i64 like_tiles(kw_i64 left, kw_i64 rows, kw_i64 tiles) {
+    if (tiles <= 0) return kw_max(left / KW_TILE_COLS, 1);
+    return rows == KW_TILE_COLS ? left - tiles * (KW_TILE_COLS - 1) : tiles;
+}
+
 /* The last row has no next one to read beyond it, and is copied. */
 #define KW_READS_BEYOND KW_GEMM_READS_BEYOND(KW_MATH == 3, KW_STORAGE == 3, KW_CONVERTS)
 
@@ -217,7 +224,11 @@ KW_INLINE void ask_soon(const kw_kernel_args *a, kw_i64 run_bytes, kw_i64 tiles,
     if (!a->params.soon || is_last) return;
     job->soon_step = (KW_STEP_BYTES + tiles - 1) / tiles;
     job->soon += run_bytes + before * job->steps * job->soon_step;
-    if (!KW_TILE_SOON) job->ahead = job->soon, job->ahead_step = job->soon_step;
+    if (KW_TILE_SOON) return;
+    job->ahead = job->soon, job->ahead_step = job->soon_step;
+#if KW_TILE_REPEATS
+    job->ahead_tile = job->steps * job->soon_step;
+#endif
 }
 
 /* Whether tiles of a block ask for the next tile's rows. */
@@ -244,7 +255,7 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
             job.spill = memory + (k - h->k) * block_spill;
             if (KW_MATH == 3 && slice < steps) expect_weights(a, p, h, k, step, &job);
             kw_i64 tiles = h->direct == h->first || h->direct == h->last ? even_tiles(h->last - h->first) : 0;
-            for (kw_i64 row = h->first; row < h->last; row += job.cols, job.spill += spill, tiles--) {
+            for (kw_i64 row = h->first, like; row < h->last; row += job.cols * like, job.spill += spill, tiles -= like) {
                 int direct = row < h->direct;
                 job.odd = meets_twice(p);
                 job.steps = kw_min(slice, h->step_end - step) - job.odd;
@@ -258,6 +269,10 @@ static void multiply_chunk(const kw_kernel_args *a, const product *p, const chun
                 if (!asks_ahead(a, k > h->k)) job.ahead_step = 0;
                 job.far = kw_far_of_tile(a->params.far, row == h->first);
                 job.cols = rows_of_tile(h->last - row, tiles);
+                like = KW_TILE_REPEATS && !job.rest && !job.more ? like_tiles((direct ? h->direct : h->last) - row, job.cols, tiles) : 1;
+#if KW_TILE_REPEATS
+                job.tiles = like, job.ahead_tile = job.cols * job.src_pixel, job.far_again = kw_far_of_tile(a->params.far, 0);
+#endif
                 for (kw_i64 b = k; b < kw_min(k + together, h->k_end); b++) {
                     job.w = a->packed + (h->batch * blocks + b) * (KW_HEAD_BYTES + steps * KW_STEP_BYTES) + step * KW_STEP_BYTES;
                     job.channels = p->columns - b * KW_BLOCK;

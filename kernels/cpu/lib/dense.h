@@ -15,6 +15,9 @@
 #ifndef KW_TILE_APART
 #define KW_TILE_APART 0
 #endif
+#ifndef KW_TILE_REPEATS
+#define KW_TILE_REPEATS 0
+#endif
 #ifndef KW_TILE_STANDS
 #define KW_TILE_STANDS 0
 #endif
@@ -50,6 +53,9 @@ typedef struct kw_tile_job {
     kw_i64 out_pixel, out_row;
     kw_place at; /* of the first result, with the steps from pixel to pixel and from row to row */
     kw_i64 rows, cols, channels;
+#if KW_TILE_REPEATS
+    kw_i64 tiles, ahead_tile, far_again; /* ahead_tile: how far on a tile later ahead is; far_again: far of all but the first */
+#endif
     int odd;
 #if KW_TILE_SKIP
     kw_i64 col, col_step, width, row, row_step, height;
