@@ -27,10 +27,11 @@ static void blocks_that_bring_weights_stay_for_several_tiles(void **state) {
         kw_error err = {0};
         const kw_target *target = &kw_gpu_arch_find("sm_90")->typical;
         assert_ok(kw_problem_parse(&problem, cases[i].problem, &err), &err);
-        snprintf(text, sizeof text,
-                 "conv.direct_block %s bf16 channels=8 impl=grouped tile_h=8 tile_w=8 stride=1 waves_c=4 waves_q=2 slices=1 cols=16 inst_k=16 "
-                 "swizzle=xor store=lds vec=8 pack=lds peers=1",
-                 kw_op_name(problem.op));
+        snprintf(
+            text, sizeof text,
+            "conv.direct_block %s bf16 channels=8 impl=grouped tile_h=8 tile_w=8 stride=1 waves_c=4 waves_q=2 slices=1 cols=16 inst_k=16 "
+            "swizzle=xor store=lds vec=8 pack=lds peers=1",
+            kw_op_name(problem.op));
         assert_ok(kw_config_parse(&config, text, &err), &err);
         assert_ok(kw_config_fits(&config, &problem, target, &err), &err);
         config.family->launch(&config, &problem, target, &launch);
