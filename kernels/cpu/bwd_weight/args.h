@@ -29,6 +29,10 @@ KW_PARAMS_FIT(kw_bwd_weight_params);
 /* Units at most by which the sums of parts are added. */
 #define KW_BWD_WEIGHT_SUMS 64
 
+/* math=amx: bytes that a chunk of so many pixel pairs of a spread channel lies behind the one of the channel before: none crosses lines, which
+ * would make it cost two. */
+#define KW_BWD_WEIGHT_PITCH(chunk) ((chunk) > 8 ? 64 : (chunk) > 4 ? 32 : 16)
+
 /* Sums of a tile of so many spread channels by so many in vectors, as fp32. */
 #define KW_BWD_WEIGHT_TILE_BYTES(tile, width) (4 * (tile) * (width))
 

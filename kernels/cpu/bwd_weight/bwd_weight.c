@@ -91,10 +91,10 @@ static __attribute__((unused)) void find_pixels(share *s) {
         }
     }
 #if KW_PAIRS
-    s->y.count[KW_BOX_W] = pairs_of(s, s->y.count[KW_BOX_W]);
+    kw_i64 pairs = pairs_of(s, s->y.count[KW_BOX_W]);
+    s->y.count[KW_BOX_W] = KW_MATH == 3 ? pairs / s->args->params.chunk : pairs;
     /* The last pair's second is zipped to its first. */
-    s->x.count[KW_BOX_W] =
-        KW_PAIRED_X(s->args) ? s->y.count[KW_BOX_W] : (2 * s->y.count[KW_BOX_W] - 2) * s->stride[KW_BOX_W] + s->reach[KW_BOX_W] + 1;
+    s->x.count[KW_BOX_W] = KW_PAIRED_X(s->args) ? pairs : (2 * pairs - 2) * s->stride[KW_BOX_W] + s->reach[KW_BOX_W] + 1;
 #endif
 }
 
@@ -291,9 +291,13 @@ static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
             job->count[KW_BOX_W] /= 2;
             y_step *= 2;
 #else
-            job->count[KW_BOX_W] = pairs_of(s, job->count[KW_BOX_W]);
+            job->count[KW_BOX_W] = KW_MATH == 3 ? s->y.count[KW_BOX_W] : pairs_of(s, job->count[KW_BOX_W]);
 #endif
             x_step = KW_PAIRED_X(a) ? s->x.step[KW_BOX_W] : 2 * x_step;
+#if KW_MATH == 3
+            job->v_row = x_step;
+            x_step *= a->params.chunk;
+#endif
         }
         job->v_step[axis] = KW_LANES_C ? x_step : y_step;
         job->b_step[axis] = KW_LANES_C ? y_step : x_step;
@@ -392,8 +396,7 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             job.narrow = 0;
             job.lacks = block_lacks(s, at.v_block);
             job.fewer = block_is_of_fewer(s, &at);
-            job.steps = KW_MATH == 3 ? s->args->params.chunk : 1;
-            if (KW_MATH == 3) job.b_row = s->y.count[KW_BOX_W] * 4;
+            if (KW_MATH == 3) job.b_row = KW_BWD_WEIGHT_PITCH(s->args->params.chunk);
             int stored = ends[1] && is_stored(s, &at, &job);
             kw_tile(&job);
             if (ends[1] && !stored) store_sums(s, &at, spill);

@@ -8,10 +8,10 @@
 #define KW_AMX_RESUME(rows16, v_, t) KW_AMX_LOAD(t, job->from + (rows16)*KW_AMX_ROWS * tile_row + (v_)*KW_VECTOR, tile_row)
 #define KW_AMX_KEEP(rows16, v_, t) KW_AMX_STORE(t, job->to + (rows16)*KW_AMX_ROWS * job->to_step + (v_)*KW_VECTOR, job->to_step)
 #define KW_AMX_SPREAD(rows16, t) KW_AMX_LOAD(t, b + (rows16)*KW_AMX_ROWS * b_row, b_row)
-#define KW_AMX_VECTORS(v_, t) KW_AMX_LOAD(t, v + (v_)*KW_VECTOR, v_step)
+#define KW_AMX_VECTORS(v_, t) KW_AMX_LOAD(t, v + (v_)*KW_VECTOR, v_row)
 
 static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
-    kw_i64 tile_row = KW_TILE_ROW, b_row = job->b_row, v_step = job->v_step[3], chunks = job->count[3] / job->steps;
+    kw_i64 tile_row = KW_TILE_ROW, b_row = job->b_row, v_row = job->v_row;
     if (job->from) {
         KW_EACH_SUM(KW_AMX_RESUME)
     } else {
@@ -24,7 +24,7 @@ static __attribute__((noinline)) void kw_tile(const kw_weight_job *job) {
             const char *v2 = v1, *b2 = b1;
             for (kw_i64 i2 = job->count[2]; i2 > 0; i2--, v2 += job->v_step[2], b2 += job->b_step[2]) {
                 const char *v = v2, *b = b2;
-                for (kw_i64 i = chunks; i > 0; i--, v += job->steps * v_step, b += job->steps * job->b_step[3]) {
+                for (kw_i64 i = job->count[3]; i > 0; i--, v += job->v_step[3], b += job->b_step[3]) {
                     KW_CHUNK(KW_AMX_SPREAD, KW_AMX_VECTORS, KW_AMX_DOT)
                 }
             }

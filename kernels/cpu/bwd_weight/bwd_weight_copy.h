@@ -254,25 +254,28 @@ static void copy_own(side *to, char *at, const copy *c, const kw_own *own) {
 #endif
 
 #if KW_MATH == 3
-/* y, each channel's pixels of a row side by side; what is behind the box's is zero. */
+/* y, chunk by chunk of a row: each channel's pixels side by side, the channels so many bytes apart; what is behind the box's is zero. A step is
+ * a chunk. */
 static void copy_turned(const kw_kernel_args *a, side *to, char *at, const copy *c, kw_i64 pixels) {
     const side *t = &c->tensor;
-    set_steps(to, 4);
-    for (int axis = KW_BOX_N; axis < KW_BOX_W; axis++)
-        to->step[axis] *= c->width;
+    kw_i64 pitch = KW_BWD_WEIGHT_PITCH(a->params.chunk), chunk = 2 * a->params.chunk, chunks = to->count[KW_BOX_W];
+    set_steps(to, c->width * pitch);
     to->at = at;
     to->block = to->count[KW_BOX_N] * to->step[KW_BOX_N] + KW_VECTOR;
-    kw_i64 pitch = to->count[KW_BOX_W] * 4, rows = to->count[KW_BOX_N] * to->count[KW_BOX_D] * to->count[KW_BOX_H];
+    kw_i64 rows = to->count[KW_BOX_N] * to->count[KW_BOX_D] * to->count[KW_BOX_H];
     for (kw_i64 i = 0; i < rows; i++) {
         kw_i64 h = i % to->count[KW_BOX_H], d = i / to->count[KW_BOX_H] % to->count[KW_BOX_D];
         kw_i64 n = i / to->count[KW_BOX_H] / to->count[KW_BOX_D];
         const char *from = t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
                            (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H] + to->low[KW_BOX_W] * t->step[KW_BOX_W];
         for (kw_i64 block = c->block0; block < c->block1; block++) {
-            char *row = at + block * to->block + i * to->step[KW_BOX_H];
             kw_i64 first = block * c->width, channels = kw_min(c->width, c->channels - first);
-            if (pixels * KW_BYTES < pitch) __builtin_memset(row, 0, channels * pitch);
-            kw_transpose(a, row, pitch, from + first * KW_BYTES, t->step[KW_BOX_W], pixels, channels);
+            char *line = at + block * to->block + i * to->step[KW_BOX_H];
+            for (kw_i64 j = 0; j < chunks; j++, line += to->step[KW_BOX_W]) {
+                kw_i64 count = kw_min(chunk, pixels - j * chunk);
+                if (count < chunk) __builtin_memset(line, 0, channels * pitch);
+                kw_transpose(a, line, pitch, from + first * KW_BYTES + j * chunk * t->step[KW_BOX_W], t->step[KW_BOX_W], count, channels);
+            }
         }
     }
 }

@@ -190,6 +190,12 @@ static int64_t pairs_of(const shape *s, int64_t pixels) {
     return s->amx ? KW_AMX_CHUNKS(pairs) * KW_AMX_CHUNK(pairs) : pairs;
 }
 
+/* Words of a spread channel's copied row. */
+static int64_t words_of(const shape *s, int64_t pixels) {
+    int64_t pairs = kw_ceil_div(pixels, 2);
+    return s->amx ? KW_AMX_CHUNKS(pairs) * KW_BWD_WEIGHT_PITCH(KW_AMX_CHUNK(pairs)) / WORD : s->dp ? pairs : pixels;
+}
+
 /* Positions of x that pixels outputs of an axis read, at most. */
 static int64_t source_reach(const shape *s, const kw_conv_dims *d, int axis, int64_t pixels) {
     bool paired = s->dp && axis == 2;
@@ -207,15 +213,14 @@ static int64_t x_bytes(const shape *s, const kw_conv_dims *d, const int64_t box[
 }
 
 static int64_t y_bytes(const shape *s, const int64_t box[4]) {
-    return box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * (s->dp ? pairs_of(s, box[KW_BOX_W]) : box[KW_BOX_W]) * s->y_pixel;
+    return box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * words_of(s, box[KW_BOX_W]) * s->y_pixel;
 }
 
 /* A box's bytes; in floating point, for the first box tried is the whole problem. */
 static double box_bytes(const shape *s, const kw_conv_dims *d, const int64_t box[4]) {
     double x = (double)source_reach(s, d, 0, box[KW_BOX_D]) * (double)source_reach(s, d, 1, box[KW_BOX_H]) *
                (double)source_reach(s, d, 2, box[KW_BOX_W]) * (double)s->x_pixel;
-    double y = (double)box[KW_BOX_D] * (double)box[KW_BOX_H] * (s->dp ? (double)pairs_of(s, box[KW_BOX_W]) : (double)box[KW_BOX_W]) *
-               (double)s->y_pixel;
+    double y = (double)box[KW_BOX_D] * (double)box[KW_BOX_H] * (double)words_of(s, box[KW_BOX_W]) * (double)s->y_pixel;
     return (double)box[KW_BOX_N] * (x + y);
 }
 
