@@ -8,7 +8,7 @@ return {
             isa = dtype == "fp32" and (include "tables/isa").isas(arch, dtype) or arch.isa,
             math = (include "tables/isa").maths(arch, dtype),
             lanes = { "c", "k" },
-            tile = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 28, 32, 64 },
+            tile = { 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20, 22, 24, 28, 32, 48, 64 },
             vecs = { 1, 2, 3, 4, 5, 6 },
             copy = dtype == "fp32" and { 0, 1, 2 } or dtype == "bf16" and { 1, 2 } or { 1 },
             merge = dtype == "fp32" and { 0, 1, 2, 3, 4, 5 } or dtype == "bf16" and { 0, 1, 3, 5 } or { 0, 1 },

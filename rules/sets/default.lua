@@ -64,7 +64,8 @@ local rows_narrower = {
 -- layers of 96 channels.
 local amx = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 } }
 local amx_direct = { { 32, 2 }, { 16, 4 }, { 16, 2 }, { 64, 1 }, { 32, 1 } }
-local amx_rows = { { 32, 2 }, { 16, 2 }, { 32, 1 }, { 64, 1 } } -- gradients of weights whose filter rows are channels
+local amx_weight = { { 32, 2 }, { 16, 4 }, { 64, 1 }, { 32, 3 }, { 48, 2 } }
+local amx_weight_rows = { { 32, 2 }, { 64, 1 }, { 32, 3 } } -- filter rows are channels
 local amx_first = { { 32, 2 }, { 16, 4 }, { 16, 3 }, { 16, 2 }, { 64, 1 } }
 -- tile_w, vecs; all pixels of a tile are summed, so there are widths by which usual rows are whole tiles
 local first = {
@@ -305,7 +306,7 @@ return {
         end,
         ["conv.direct_bwd_weight"] = function(c, arch)
             if c.math == "amx" then
-                return c.box == 0 and among(c.merge == 0 and amx or amx_rows, { c.tile, c.vecs })
+                return c.box == 0 and among(c.merge == 0 and amx_weight or amx_weight_rows, { c.tile, c.vecs })
             end
             local tiles = c.dtype == "fp32" and weight or narrow_weight
             local list = preferred(c, arch) and tiles[c.isa] or narrower(c, arch) and weight_narrower[c.isa] or {}

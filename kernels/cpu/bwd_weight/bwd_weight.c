@@ -396,7 +396,11 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             job.narrow = 0;
             job.lacks = block_lacks(s, at.v_block);
             job.fewer = block_is_of_fewer(s, &at);
-            if (KW_MATH == 3) job.b_row = KW_BWD_WEIGHT_PITCH(s->args->params.chunk);
+#if KW_MATH == 3
+            kw_i64 channels = kw_min(s->c - at.v_block * KW_WIDTH, KW_WIDTH), rows = kw_min(s->k - at.b_block * KW_TILE, KW_TILE);
+            job.registers = KW_AMX_PART_OF(ceil_div(rows, KW_AMX_ROWS), ceil_div(channels, KW_LANES));
+            job.b_row = KW_BWD_WEIGHT_PITCH(s->args->params.chunk);
+#endif
             int stored = ends[1] && is_stored(s, &at, &job);
             kw_tile(&job);
             if (ends[1] && !stored) store_sums(s, &at, spill);

@@ -37,6 +37,7 @@ typedef struct kw_weight_job {
     int part, rows[2];                     /* 1: of the sums, these rows' lanes are stored */
     kw_i64 lanes[2];
     kw_i64 b_row;          /* bytes from a filter row's pixels to the next one's; math=amx: from a spread channel to the next */
+    int registers;         /* math=amx: KW_AMX_PART_OF() */
     kw_i64 v_row;          /* math=amx: from a pair of pixels to the next; a step is a chunk */
     kw_i64 partner, alone; /* KW_ZIPS_Y: bytes to a pair's second pixel; 1: a row ends with half a pair, and no axes are joined */
     const char *soon;      /* what a next box reads, asked for beside each step, so many bytes on */

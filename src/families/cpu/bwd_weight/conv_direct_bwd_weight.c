@@ -33,11 +33,6 @@ static bool multiplies_tiles(const kw_config *config) {
     return config->axis[KW_AXIS_MATH] == KW_MATH_AMX;
 }
 
-/* As the texts of other families see it. */
-static kw_tile amx_tile_of(const kw_config *config) {
-    return (kw_tile){.rows = 1, .cols = config->axis[TILE], .vecs = config->axis[VECS]};
-}
-
 static bool amx_tile_is_whole(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
     bool pairs = c->config->dtype == KW_BF16;
@@ -47,8 +42,7 @@ static bool amx_tile_is_whole(const kw_rule_case *c) {
 static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
     if (multiplies_tiles(c->config)) {
-        kw_tile tile = amx_tile_of(c->config);
-        return kw_tile_fits_amx(&tile);
+        return axis[TILE] / KW_AMX_ROWS * axis[VECS] + 2 <= KW_AMX_REGISTERS;
     }
     return (axis[TILE] * kw_max(axis[MERGE], 1) + 1) * axis[VECS] + 1 <= kw_config_isa(c->config)->registers;
 }
@@ -382,6 +376,32 @@ static int64_t spread_rows(const kw_bwd_weight *how, const kw_config *config, in
     return fewer && KW_TILES_ARE_EVEN(channels, blocks, how->tile) ? channels : blocks * how->tile;
 }
 
+/* What tiles of vector registers multiply and load for so many pixels. */
+static void count_vectors(const kw_bwd_weight *how, const kw_config *config, const shape *s, double pixels, kw_launch *launch) {
+    int64_t width = weight_vector_width(config, how);
+    double rows = (double)(how->tile * s->rows), vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s->x_blocks : s->y_blocks);
+    int64_t b_blocks = how->lanes_c ? s->y_blocks : s->x_blocks, channels = spread_rows(how, config, how->lanes_c ? s->k : s->c, b_blocks);
+    double spread = (double)(s->groups * b_blocks) * pixels;
+    const kw_tile tile_of = {.rows = 1, .cols = (int32_t)rows, .vecs = how->vecs};
+    const kw_tile_work work = {.block = width, .lacks = may_lack(how, config)};
+    int64_t v_channels = how->lanes_c ? s->c : s->k;
+    launch->multiply_adds = (double)(s->groups * channels * s->rows) * pixels * kw_tile_products(&work, &tile_of, v_channels);
+    double elements = vecs > 1 || s->dp ? rows + vecs : rows * vecs + 1;
+    launch->loads = spread * (v_blocks * elements - (v_blocks * vecs - (double)kw_tile_vectors(&work, &tile_of, v_channels)));
+}
+
+/* The same of tile registers: those without channels are left out. */
+static void count_registers(const kw_bwd_weight *how, const shape *s, double pixels, kw_launch *launch) {
+    int64_t rows = kw_ceil_div(s->k, KW_AMX_ROWS), vecs = kw_ceil_div(s->c, s->x_width / how->vecs);
+    int64_t tile_rows = how->tile / KW_AMX_ROWS, row_loads = rows * s->x_blocks, vec_loads = vecs * s->y_blocks;
+    const kw_tile tile = {.rows = 1, .cols = how->tile, .vecs = how->vecs};
+    if (!kw_tile_fits_amx(&tile)) { /* the larger side is loaded again (kw_tile_emit_parts) */
+        *(tile_rows > how->vecs ? &row_loads : &vec_loads) = rows * vecs;
+    }
+    launch->multiply_adds = (double)(s->groups * rows * KW_AMX_ROWS * vecs) * pixels;
+    launch->loads = (double)(s->groups * (row_loads + vec_loads)) * pixels;
+}
+
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
                           kw_launch *launch) {
     shape s = shape_of(how, config, problem);
@@ -444,15 +464,11 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     pixels *= s.dp                 ? (double)(pairs_of(&s, s.out[KW_BOX_W]) * (how->merge ? 1 : d->filter[2]))
               : s.padded || s.flat ? (double)s.out[KW_BOX_W]
                                    : (double)kw_problem_axis_products(problem, 2);
-    double rows = (double)(how->tile * s.rows), vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s.x_blocks : s.y_blocks);
-    int64_t b_blocks = how->lanes_c ? s.y_blocks : s.x_blocks, channels = spread_rows(how, config, how->lanes_c ? s.k : s.c, b_blocks);
-    double spread = (double)(s.groups * b_blocks) * pixels;
-    const kw_tile tile_of = {.rows = 1, .cols = (int32_t)rows, .vecs = how->vecs};
-    const kw_tile_work work = {.block = width, .lacks = may_lack(how, config)};
-    int64_t v_channels = how->lanes_c ? s.c : s.k;
-    launch->multiply_adds = (double)(s.groups * channels * s.rows) * pixels * kw_tile_products(&work, &tile_of, v_channels);
-    double elements = s.amx ? rows / KW_AMX_ROWS + vecs : vecs > 1 || s.dp ? rows + vecs : rows * vecs + 1;
-    launch->loads = spread * (v_blocks * elements - (v_blocks * vecs - (double)kw_tile_vectors(&work, &tile_of, v_channels)));
+    if (s.amx) {
+        count_registers(how, &s, pixels, launch);
+    } else {
+        count_vectors(how, config, &s, pixels, launch);
+    }
     double copied = copies_edges(how) ? (double)cut.bytes : (double)(s.groups * boxes) * (double)(x + y);
     launch->copied_bytes = 2.0 * copied + 2.0 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
     if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
@@ -468,7 +484,7 @@ void kw_bwd_weight_emit(const kw_bwd_weight *how, kw_text *text) {
     kw_text_addf(text, "#define KW_OWN %d\n", how->own);
     if (how->amx) {
         kw_tile tile = {.rows = 1, .cols = rows, .vecs = vecs};
-        kw_tile_emit_chunk(text, &tile);
+        kw_tile_emit_parts(text, &tile);
         return;
     }
     kw_text_add(text, "#define KW_EACH_ROW(DO)");

@@ -7,8 +7,9 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 
-enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5, AMX_REGISTERS = 8 };
+enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5 };
 
 static int32_t bases_of_row(const kw_tile *tile) {
     return (tile->cols + PIXELS_OF_A_BASE - 1) / PIXELS_OF_A_BASE;
@@ -29,7 +30,7 @@ static bool amx_tile_is_whole(const kw_rule_case *c) {
 }
 
 bool kw_tile_fits_amx(const kw_tile *tile) {
-    return amx_pixels(tile) * tile->vecs + kw_min(amx_pixels(tile), tile->vecs) + 1 <= AMX_REGISTERS;
+    return amx_pixels(tile) * tile->vecs + kw_min(amx_pixels(tile), tile->vecs) + 1 <= KW_AMX_REGISTERS;
 }
 
 static bool tile_in_registers(const kw_rule_case *c) {
@@ -137,40 +138,49 @@ static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *con
     kw_text_add(text, "\n");
 }
 
-/* What is summed of a tile of AMX: all, the first 16 pixels alone, or the first vector of channels. */
-typedef enum amx_part { AMX_ALL, AMX_PIXELS, AMX_VECTOR } amx_part;
-
 /* Registers of AMX: first the sums, pixels outside; then what is loaded once a chunk, the smaller side of the tile; one more holds the larger side,
  * register by register. More of them gain nothing, for the processor renames them, and on one whose other thread has tiles as well each register in
- * use makes all products wait longer. Each is loaded just before it is first used. A part of a tile is summed in the same registers. */
-static void emit_chunk(kw_text *text, const kw_tile *tile, amx_part part) {
-    static const char *const names[] = {[AMX_ALL] = "", [AMX_PIXELS] = "PART_", [AMX_VECTOR] = "VECTOR_"};
-    int pixels = amx_pixels(tile), vecs = tile->vecs, used_pixels = part == AMX_PIXELS ? 1 : pixels,
-        used_vecs = part == AMX_VECTOR ? 1 : vecs;
-    bool keeps_pixels = pixels <= vecs;
-    int first = pixels * vecs, passed = first + (keeps_pixels ? pixels : vecs);
+ * use makes all products wait longer. Each is loaded just before it is first used. Of six sums of two by three one register is left for each
+ * side, and the larger side is loaded again for each of the smaller. A part of a tile is summed in the same registers. */
+static void emit_chunk(kw_text *text, const kw_tile *tile, const char *name, int used_pixels, int used_vecs) {
+    int pixels = amx_pixels(tile), vecs = tile->vecs, first = pixels * vecs;
+    bool keeps_pixels = pixels <= vecs, reloads = !kw_tile_fits_amx(tile);
+    int kept = reloads ? 1 : keeps_pixels ? pixels : vecs, passed = first + kept;
     int keeping = keeps_pixels ? used_pixels : used_vecs, passing = keeps_pixels ? used_vecs : used_pixels;
     const char *keep = keeps_pixels ? "LOAD" : "WEIGHTS", *pass = keeps_pixels ? "WEIGHTS" : "LOAD";
-    kw_text_addf(text, "#define KW_EACH_%sSUM(DO)", names[part]);
+    kw_text_addf(text, "#define KW_EACH_%sSUM(DO)", name);
     for (int i = 0; i < used_pixels * used_vecs; i++) {
         kw_text_addf(text, " DO(%d, %d, %d)", i / used_vecs, i % used_vecs, i / used_vecs * vecs + i % used_vecs);
     }
-    kw_text_addf(text, "\n#define KW_%sCHUNK(LOAD, WEIGHTS, DOT)", names[part]);
-    for (int i = 0; i < passing; i++) {
-        kw_text_addf(text, " %s(%d, %d)", pass, i, passed);
-        for (int j = 0; j < keeping; j++) {
-            if (i == 0) {
-                kw_text_addf(text, " %s(%d, %d)", keep, j, first + j);
-            }
-            kw_text_addf(text, " DOT(%d, %d, %d)", keeps_pixels ? j * vecs + i : i * vecs + j, keeps_pixels ? first + j : passed,
-                         keeps_pixels ? passed : first + j);
+    kw_text_addf(text, "\n#define KW_%sCHUNK(LOAD, WEIGHTS, DOT)", name);
+    for (int step = 0; step < passing * keeping; step++) {
+        int i = reloads ? step % passing : step / keeping, j = reloads ? step / passing : step % keeping;
+        int keeper = first + (reloads ? 0 : j);
+        if (reloads || j == 0) {
+            kw_text_addf(text, " %s(%d, %d)", pass, i, passed);
         }
+        if (i == 0) {
+            kw_text_addf(text, " %s(%d, %d)", keep, j, keeper);
+        }
+        kw_text_addf(text, " DOT(%d, %d, %d)", keeps_pixels ? j * vecs + i : i * vecs + j, keeps_pixels ? keeper : passed,
+                     keeps_pixels ? passed : keeper);
     }
     kw_text_add(text, "\n");
 }
 
-void kw_tile_emit_chunk(kw_text *text, const kw_tile *tile) {
-    emit_chunk(text, tile, AMX_ALL);
+void kw_tile_emit_parts(kw_text *text, const kw_tile *tile) {
+    int pixels = amx_pixels(tile), vecs = tile->vecs;
+    emit_chunk(text, tile, "", pixels, vecs);
+    for (int part = 0; part < pixels * vecs; part++) {
+        char name[32];
+        snprintf(name, sizeof name, "%d_%d_", part / vecs + 1, part % vecs + 1);
+        emit_chunk(text, tile, name, part / vecs + 1, part % vecs + 1);
+    }
+    kw_text_add(text, "#define KW_EACH_PART(DO)");
+    for (int part = 0; part < pixels * vecs; part++) {
+        kw_text_addf(text, " DO(%d, %d)", part / vecs + 1, part % vecs + 1);
+    }
+    kw_text_add(text, "\n");
 }
 
 void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {
@@ -183,12 +193,12 @@ void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config) {
     }
     if (multiplies_tiles(config)) {
         kw_text_addf(text, "#define KW_AMX_PART %d\n#define KW_AMX_LACKS %d\n", amx_pixels(tile) == 2, tile->vecs == 2);
-        emit_chunk(text, tile, AMX_ALL);
+        emit_chunk(text, tile, "", amx_pixels(tile), tile->vecs);
         if (amx_pixels(tile) == 2) {
-            emit_chunk(text, tile, AMX_PIXELS);
+            emit_chunk(text, tile, "PART_", 1, tile->vecs);
         }
         if (tile->vecs == 2) {
-            emit_chunk(text, tile, AMX_VECTOR);
+            emit_chunk(text, tile, "VECTOR_", amx_pixels(tile), 1);
         }
     } else {
         emit_pixels(text, tile, config);
