@@ -35,8 +35,7 @@
                 }                                                                                                                          \
             }                                                                                                                              \
         }                                                                                                                                  \
-        KW_EACH_##r##_##v_##_SUM(KW_AMX_KEEP)                                                                                              \
-        break;                                                                                                                             \
+        KW_EACH_##r##_##v_##_SUM(KW_AMX_KEEP) break;                                                                                       \
     }
 
 /* Registers of rows and vectors that have no channels are neither read nor summed. */
