@@ -99,6 +99,9 @@ static int64_t planes_of(const kw_direct_cut *c) {
 }
 
 int64_t kw_direct_row_pixels(const kw_direct_cut *c) {
+    if (c->edges) {
+        return c->edge_pixels;
+    }
     int64_t shared = c->cols == c->width.pixels ? c->width.shared : 0;
     return c->flow ? c->cols + c->width.reach / c->width.step - shared : (c->cols - 1) * c->width.step + c->width.reach + 1;
 }
@@ -268,6 +271,20 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
     return (once || as_copied) && whole && reads_inside(problem, c);
 }
 
+/* Whether tiles find merged columns in the tensor but for those at both ends of a row, and how much of a row these read. A block has all columns. */
+static bool copies_edges(kw_direct_cut *c, const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem) {
+    const kw_conv_dims *d = &problem->conv;
+    bool lies = kw_problem_is_dense(problem) || lies_well(direct, problem, c);
+    if (!direct->merge || work->amx || work->head || work->pair > 1 || (size_t)work->word != kw_dtype_size(problem->dtype) || d->g > 1 ||
+        !lies || c->in_place) {
+        return false;
+    }
+    int64_t reach = (d->filter[2] - 1) * d->dilation[2], columns = c->width.pixels;
+    kw_direct_edges e = kw_direct_edges_of(columns, direct->tile.cols, -d->pad[2], d->stride[2], reach, d->in[2]);
+    c->edge_pixels = kw_direct_edge_columns(e.left, d->stride[2], reach) + kw_direct_edge_columns(columns - e.from, d->stride[2], reach);
+    return e.right > e.left;
+}
+
 /* Bytes from one copied pixel to the next, of which a tile's next one is step further. Those of ways lie without gaps, as runs that are joined
  * must. Where a slice has a part of each pixel, an odd number of lines, so that pixels' parts lie in all sets of a cache. */
 static int64_t pixel_pitch(const kw_tile *tile, const kw_tile_work *work, const kw_direct_facts *facts, int64_t step) {
@@ -338,7 +355,12 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
     if (c.in_place) {
         c.pixel = apart_of(problem).pixel;
     }
+    c.edges = copies_edges(&c, direct, work, problem);
     cut_blocks(&c, direct, problem, target, facts);
+    if (c.edges && c.cols < c.width.pixels) {
+        c.edges = false;
+        cut_blocks(&c, direct, problem, target, facts);
+    }
     bool strided = c.height.step > 1 || c.width.step > 1;
     if (work->amx && (!strided || problem->op == KW_CONV_FWD)) {
         flow.pixel = strided ? pixel_pitch(tile, work, facts, 1) : c.pixel;

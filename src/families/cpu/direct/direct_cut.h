@@ -28,6 +28,8 @@ typedef struct kw_direct_cut {
     bool stands;         /* tiles have the rows of one column */
     kw_direct_span tall; /* of the height, by these */
     bool in_place;       /* nothing is copied */
+    bool edges;          /* nothing but what the tiles at both ends of a row read (kernels/cpu/direct/direct_edges.h) */
+    int64_t edge_pixels; /* of these, in a row of the copy */
     int64_t row, slice;  /* bytes from one row, slice to the next, of the copy or of the tensor where nothing is copied */
     int64_t copied;      /* bytes of the copy */
 } kw_direct_cut;
