@@ -26,6 +26,10 @@ KW_PARAMS_FIT(kw_bwd_weight_params);
 /* Whether the spread channels are shared out to tiles of as many as fit and of one less: where tensors are read as they lie, with 8 lanes. */
 #define KW_BWD_WEIGHT_FEWER(fma, lanes, copy) ((fma) && (lanes) == 8 && (copy) == 0)
 
+/* Whether a tensor whose channels are vectors where it lies may have fewer of them than a tile, by less than a vector: the last one goes on
+ * into the next pixel, and a job's last pixel is read by a mask. Not of merged rows, which overlap. */
+#define KW_BWD_WEIGHT_READS_ON(fma, lanes, vecs) ((fma) && (lanes) == 16 && (vecs) > 1)
+
 /* Units at most by which the sums of parts are added. */
 #define KW_BWD_WEIGHT_SUMS 64
 

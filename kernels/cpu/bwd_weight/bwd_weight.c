@@ -211,10 +211,11 @@ KW_INLINE int block_lacks(const share *s, kw_i64 block) {
 }
 
 /* Without a copy, a block reads on into the channels of the groups that follow, and the last ones of a pixel are moved back so that they end
- * with its last channel: lanes and rows that are not the block's own are not stored. width: of channels, of which it reads so many. left:
- * channels from the group's first to the pixel's end. */
-KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 reads, kw_i64 left) {
-    return copied ? block * width : kw_min(block * width, left - reads);
+ * with its last channel, or begin with its first (KW_READS_ON): lanes and rows that are not the block's own are not stored. width: of channels,
+ * of which it reads so many. before, left: channels from the pixel's first to the group's first, and from there to the pixel's end. */
+KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 reads, kw_i64 before, kw_i64 left) {
+    kw_i64 first = kw_min(block * width, left - reads);
+    return copied ? block * width : KW_READS_ON ? kw_max(first, -before) : first;
 }
 
 /* Of the spread side: the first channel that a block has, and whether it is one of few. Such a one that does not sum the last vector either
@@ -226,18 +227,28 @@ KW_INLINE int block_is_of_fewer(const share *s, const place *at) {
     return KW_TILE_FEWER && s->even && !block_lacks(s, at->v_block) &&
            spread_from(s, at->b_block + 1) - spread_from(s, at->b_block) < KW_TILE;
 }
-KW_INLINE kw_i64 first_spread(const share *s, const place *at, int copied, kw_i64 left) {
+KW_INLINE kw_i64 first_spread(const share *s, const place *at, int copied, kw_i64 before, kw_i64 left) {
     kw_i64 reads = KW_TILE - block_is_of_fewer(s, at), end = spread_from(s, at->b_block + 1);
-    return s->even ? kw_min(kw_max(end - reads, 0), left - reads) : first_channel(copied, at->b_block, KW_TILE, KW_TILE, left);
+    return s->even ? kw_min(kw_max(end - reads, 0), left - reads) : first_channel(copied, at->b_block, KW_TILE, KW_TILE, before, left);
 }
 
+/* copied: whether the tensor is. */
+KW_INLINE kw_i64 first_vector(const share *s, const place *at, int copied, kw_i64 before, kw_i64 left) {
+    return first_channel(copied, at->v_block, KW_WIDTH, KW_WIDTH - (block_lacks(s, at->v_block) ? KW_LANES : 0), before, left);
+}
 KW_INLINE kw_i64 first_x(const share *s, const place *at) {
-    kw_i64 left = (s->args->groups - s->group) * s->c, reads = KW_WIDTH - (block_lacks(s, at->v_block) ? KW_LANES : 0);
-    return KW_LANES_C ? first_channel(KW_COPY != 0, at->v_block, KW_WIDTH, reads, left) : first_spread(s, at, KW_COPY != 0, left);
+    kw_i64 before = s->group * s->c, left = s->args->groups * s->c - before;
+    return KW_LANES_C ? first_vector(s, at, KW_COPY != 0, before, left) : first_spread(s, at, KW_COPY != 0, before, left);
 }
 KW_INLINE kw_i64 first_y(const share *s, const place *at) {
-    kw_i64 left = (s->args->groups - s->group) * s->k, reads = KW_WIDTH - (block_lacks(s, at->v_block) ? KW_LANES : 0);
-    return KW_LANES_C ? first_spread(s, at, KW_COPY_Y, left) : first_channel(KW_COPY_Y, at->v_block, KW_WIDTH, reads, left);
+    kw_i64 before = s->group * s->k, left = s->args->groups * s->k - before;
+    return KW_LANES_C ? first_spread(s, at, KW_COPY_Y, before, left) : first_vector(s, at, KW_COPY_Y, before, left);
+}
+
+/* Of a pixel's last vector, where the pixel has fewer channels than a tile (KW_READS_ON). */
+KW_INLINE kw_i64 last_lanes(const share *s) {
+    kw_i64 channels = s->args->groups * (KW_LANES_C ? s->c : s->k);
+    return KW_READS_ON && channels < KW_WIDTH ? channels - (KW_WIDTH - KW_LANES) : 0;
 }
 KW_INLINE kw_i64 x_offset(const share *s, const place *at) {
     return KW_COPY ? (KW_LANES_C ? at->v_block : at->b_block) * s->x.block : first_x(s, at) * KW_BYTES;
@@ -396,6 +407,7 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             job.narrow = 0;
             job.lacks = block_lacks(s, at.v_block);
             job.fewer = block_is_of_fewer(s, &at);
+            job.last_lanes = last_lanes(s);
 #if KW_MATH == 3
             kw_i64 channels = kw_min(s->c - at.v_block * KW_WIDTH, KW_WIDTH), rows = kw_min(s->k - at.b_block * KW_TILE, KW_TILE);
             job.registers = KW_AMX_PART_OF(ceil_div(rows, KW_AMX_ROWS), ceil_div(channels, KW_LANES));

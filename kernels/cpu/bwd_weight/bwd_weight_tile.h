@@ -6,11 +6,14 @@
  * The sums are named variables a<row>_<vector>, so that they stay in registers and compile fast; kw_config.h unrolls what goes over them:
  *   KW_EACH_ROW(DO)           DO(0) DO(1) ... DO(KW_SUM_ROWS - 1)
  *   KW_EACH_VECTOR(DO, row)   DO(row, 0) ... DO(row, KW_VECS - 1)
- *   KW_EACH_BUT_LAST(DO, row)  the same but for the last
+ *   KW_EACH_BUT_LAST(DO, row)  the same but for the last, KW_LAST_VECTOR(DO, row)
  * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h; with 8 lanes.
  * KW_TILE_FEWER: a tile of one spread channel less (KW_BWD_WEIGHT_FEWER) does not sum that one: 16 are 6, 5 and 5. */
 #define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0 && KW_STORAGE != 3 && KW_LANES == 8, 0, KW_VECS, KW_OWN)
 #define KW_TILE_FEWER (KW_TILE > 1 && !KW_MERGE && KW_BWD_WEIGHT_FEWER(KW_MATH == 0, KW_LANES, KW_COPY))
+#define KW_READS_ON                                                                                                                        \
+    (!KW_OWN && (KW_LANES_C ? KW_COPY == 0 && !KW_MERGE : KW_COPY != 1) &&                                                                 \
+     KW_BWD_WEIGHT_READS_ON(KW_MATH == 0 && KW_STORAGE == 0 && KW_MASKS, KW_LANES, KW_VECS))
 #define KW_VECTOR (4 * KW_LANES)                     /* bytes */
 #define KW_TILE_ROW (KW_VECS * KW_VECTOR)            /* bytes of a row of sums */
 #define KW_FILTER_ROWS (KW_MERGE > 1 ? KW_MERGE : 1) /* whose sums a tile has, KW_TILE rows each */
@@ -34,6 +37,7 @@ typedef struct kw_weight_job {
     kw_place at;                           /* where narrow */
     int lacks;                             /* where KW_TILE_LACKS: the last vector is neither read nor summed */
     int fewer;                             /* where KW_TILE_FEWER: nor is the last row, nor stored; not where lacks */
+    kw_i64 last_lanes;                     /* where KW_READS_ON: of the last pixel's last vector; 0: all */
     int part, rows[2];                     /* 1: of the sums, these rows' lanes are stored */
     kw_i64 lanes[2];
     kw_i64 b_row;          /* bytes from a filter row's pixels to the next one's; math=amx: from a spread channel to the next */
@@ -65,6 +69,7 @@ typedef struct kw_weight_job {
     kw_vf v##i = kw_load(v + (i)*KW_VECTOR);                                                                                               \
     KW_KEEP(v##i);
 #endif
+#define KW_LOAD_LAST(row, i) kw_vf v##i = kw_get_lanes(v + (i)*KW_VECTOR, last_lanes);
 #if KW_OWN /* a copied element is a vector, each lane's own value */
 #define KW_ELEMENT KW_VECTOR
 #define KW_SPREAD(p) kw_load(p)
@@ -158,6 +163,9 @@ KW_TILE_FUNCTION void kw_tile(const kw_weight_job *job) {
             __builtin_prefetch(job->to + r * job->to_step + line, 1);
     const char *v0 = job->v, *b0 = job->b;
     kw_i64 b_row __attribute__((unused)) = job->b_row;
+#if KW_READS_ON
+    kw_lanes_mask last_lanes = kw_first_lanes(job->last_lanes);
+#endif
     const char *soon __attribute__((unused)) = job->soon;
     kw_i64 soon_step __attribute__((unused)) = job->soon_step;
     for (kw_i64 i0 = job->count[0]; i0 > 0; i0--, v0 += job->v_step[0], b0 += job->b_step[0]) {
@@ -196,6 +204,10 @@ KW_TILE_FUNCTION void kw_tile(const kw_weight_job *job) {
 #if KW_ZIPS_Y
                 if (i == 0) goto half_a_pair;
 #endif
+#if KW_READS_ON
+                int last = job->last_lanes && (i0 | i1 | i2) == 1;
+                if (last && --i == 0) goto last_pixel;
+#endif
                 do {
                     KW_EACH_VECTOR(KW_LOAD_VECTOR, 0)
                     KW_ASK_SOON
@@ -204,6 +216,15 @@ KW_TILE_FUNCTION void kw_tile(const kw_weight_job *job) {
                     v += v_step;
                     b += b_step;
                 } while (--i);
+#if KW_READS_ON
+            last_pixel:
+                if (last) {
+                    KW_EACH_BUT_LAST(KW_LOAD_VECTOR, 0)
+                    KW_LAST_VECTOR(KW_LOAD_LAST, 0)
+                    KW_SPREAD_BEGIN
+                    KW_EACH_ROW(KW_MULTIPLY_ROW)
+                }
+#endif
 #if KW_ZIPS_Y
             half_a_pair:
                 if (job->alone) {

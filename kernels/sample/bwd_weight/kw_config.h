@@ -28,4 +28,5 @@
 #define KW_EACH_ROW(DO) DO(0) DO(1)
 #define KW_EACH_VECTOR(DO, row) DO(row, 0)
 #define KW_EACH_BUT_LAST(DO, row)
+#define KW_LAST_VECTOR(DO, row) DO(row, 0)
 #endif

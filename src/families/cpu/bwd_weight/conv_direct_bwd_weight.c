@@ -99,9 +99,11 @@ static bool filter_has_merged_rows(const kw_rule_case *c) {
 static bool tensors_hold_a_tile(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     kw_bwd_weight how = bwd_weight_of(c->config);
-    int64_t width = weight_vector_width(c->config, &how), tile = how.tile;
+    bool fma = c->config->dtype == KW_FP32 && c->config->axis[KW_AXIS_MATH] == KW_MATH_FMA && !(how.lanes_c && how.merge);
+    int64_t lanes = kw_config_isa(c->config)->lanes, tile = how.tile;
+    int64_t least = weight_vector_width(c->config, &how) - (KW_BWD_WEIGHT_READS_ON(fma, lanes, how.vecs) ? lanes - 1 : 0);
     int64_t run = d->c * (how.merge ? d->filter[2] : 1);
-    bool x_holds = run >= (how.lanes_c ? width : tile), y_holds = d->k >= (how.lanes_c ? tile : width);
+    bool x_holds = run >= (how.lanes_c ? least : tile), y_holds = d->k >= (how.lanes_c ? tile : least);
     return (how.copy != KW_COPY_NONE || x_holds) && (how.copy == KW_COPY_BOTH || y_holds);
 }
 
@@ -115,7 +117,8 @@ static bool rows_are_runs(const kw_rule_case *c) {
 static const kw_rule fits_rules[] = {
     {"merged_row", "merge=1 needs dilation 1 in the last axis", merged_row_is_dense},
     {"merged_rows", "the filter's rows must be a multiple of merge", filter_has_merged_rows},
-    {"whole_tile", "where a tensor is not copied, it must have as many channels as the tile", tensors_hold_a_tile},
+    {"whole_tile", "where a tensor is not copied, it must have as many channels as the tile, or of 16 lanes part of the last vector's",
+     tensors_hold_a_tile},
     {"merged_in_place", "copy=0 beside merge needs one group, several taps a row and tensors without pitches", rows_are_runs},
     {0},
 };
@@ -302,12 +305,15 @@ static void choose_near_box(const kw_bwd_weight *how, const shape *s, const kw_c
 }
 
 /* Whether dw is written in its order: of few pixels, which stay in the second level, it takes longer to write than to sum, and where it is
- * far larger than that level, pages change with every row of a tile. */
+ * far larger than that level, pages change with every row of a tile. Where the last level is far, cores fetch ahead what is written in order,
+ * which pays for smaller dw too, the fewer pixels there are. */
 static bool writes_most(const kw_bwd_weight *how, const shape *s, const kw_problem *problem, int64_t boxes, const kw_target *target) {
-    enum { PIXELS_MOST = 256 };
-    bool few = s->out[KW_BOX_N] * s->out[KW_BOX_D] * s->out[KW_BOX_H] * s->out[KW_BOX_W] <= PIXELS_MOST;
-    bool large = kw_problem_elements(problem, KW_W) * WORD > 4 * target->l2;
-    return how->lanes_c && !how->own && !how->amx && boxes == 1 && few && large && within(s, &s->dims, s->out, target->l2 / 2);
+    enum { PIXELS_MOST = 256, PIXELS_FEW = 64 };
+    int64_t pixels = s->out[KW_BOX_N] * s->out[KW_BOX_D] * s->out[KW_BOX_H] * s->out[KW_BOX_W],
+            bytes = kw_problem_elements(problem, KW_W) * WORD;
+    bool large = bytes > 4 * target->l2 || (kw_tile_far(target) && pixels <= PIXELS_FEW && bytes > target->l2 * 3 / 2);
+    return how->lanes_c && !how->own && !how->amx && boxes == 1 && pixels <= PIXELS_MOST && large &&
+           within(s, &s->dims, s->out, target->l2 / 2);
 }
 
 /* Into how many parts the spread side's blocks are cut, so that a slab copies few of them: evenly, and no finer than twice what slabs want. */
@@ -499,7 +505,7 @@ void kw_bwd_weight_emit(const kw_bwd_weight *how, kw_text *text) {
     for (int v = 0; v + 1 < vecs; v++) {
         kw_text_addf(text, " DO(row, %d)", v);
     }
-    kw_text_add(text, "\n");
+    kw_text_addf(text, "\n#define KW_LAST_VECTOR(DO, row) DO(row, %d)\n", vecs - 1);
 }
 
 static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {

@@ -156,8 +156,10 @@ static const rule_example bwd_weight_rows[] = {
     {"copy", "conv_bwd_weight fp32", "lanes=k copy=2", NULL, NULL},
     {"", "conv_bwd_weight fp32", "lanes=c copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc g3 c15 k42 i8x8 f3x3"},
     {"merged_row", "conv_bwd_weight fp32", "merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k64 i8x8 f3x3 d1x2"},
-    {"whole_tile", "conv_bwd_weight fp32", "copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c31 k64 i8x8 f3x3"},
-    {"whole_tile", "conv_bwd_weight fp32", "lanes=k copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k31 i8x8 f3x3"},
+    {"whole_tile", "conv_bwd_weight fp32", "copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c16 k64 i8x8 f3x3"},
+    {"whole_tile", "conv_bwd_weight fp32", "lanes=k copy=2 merge=1", ARCH, "conv_bwd_weight fp32 nhwgc c3 k16 i8x8 f3x3"},
+    {"", "conv_bwd_weight fp32", "copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c17 k64 i8x8 f3x3"},
+    {"whole_tile", "conv_bwd_weight fp32", "isa=avx2 tile=6 copy=0", ARCH, "conv_bwd_weight fp32 nhwgc c15 k64 i8x8 f3x3"},
     {0},
 };
 
