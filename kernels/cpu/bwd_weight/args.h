@@ -30,6 +30,9 @@ KW_PARAMS_FIT(kw_bwd_weight_params);
  * into the next pixel, and a job's last pixel is read by a mask. Not of merged rows, which overlap. */
 #define KW_BWD_WEIGHT_READS_ON(fma, lanes, vecs) ((fma) && (lanes) == 16 && (vecs) > 1)
 
+/* Channels of a group of conv.interleaved_weight at most, of either side. */
+#define KW_BWD_WEIGHT_WAY_CHANNELS 96
+
 /* Units at most by which the sums of parts are added. */
 #define KW_BWD_WEIGHT_SUMS 64
 

@@ -6,6 +6,7 @@
  * wait in shared memory. A unit is a slab of tiles: who works on one copies what its tiles read, of params.together groups at once. Where
  * params.parts, a unit has some of the boxes, its sums stay in shared memory, and stage 1 adds them. KW_OWN: what is said of a group is
  * done for a vector of output channels, whatever groups they are of, and the copy of x is own_lanes.h's; family conv.any_groups_weight.
+ * KW_WAYS: it is done for so many groups in turn (bwd_weight_ways.h); family conv.interleaved_weight.
  * KW_COPY: the box is copied first, in the order in which tiles read it, as fp32 or as pairs; where it is 2, of x alone; where it is 0 beside
  * KW_MERGE, of x alone and at the edges of images alone. math=amx has y's channels as rows of pixels (bwd_weight_amx.h). KW_MERGE: the
  * taps of a filter row and the channels, which are one run of the copied row, are worked on as channels, and of so many filter rows in
@@ -29,8 +30,9 @@
 #include "cpu/lib/apart.h"
 #endif
 
-#define KW_WIDTH (KW_VECS * KW_LANES)
-#define KW_PADDED (KW_MERGE || KW_PAIRS) /* columns of the copy include the padding, and no tap clips them */
+#define KW_IN_TURN (KW_WAYS + !KW_WAYS)            /* ways of an element */
+#define KW_WIDTH (KW_VECS * KW_LANES / KW_IN_TURN) /* channels of a block of the vector side */
+#define KW_PADDED (KW_MERGE || KW_PAIRS)           /* columns of the copy include the padding, and no tap clips them */
 #define KW_COPY_Y (KW_COPY == 1)
 #define KW_PADDED_ROWS (KW_MERGE > 1) /* and so do its rows, for a tile has several of them */
 #if KW_LANES_C
@@ -44,6 +46,9 @@
 #define KW_EDGES (KW_COPY == 0 && KW_MERGE) /* bwd_weight_boxes.h */
 
 #include "cpu/bwd_weight/bwd_weight_copy.h"
+#if KW_WAYS
+#include "cpu/bwd_weight/bwd_weight_ways.h"
+#endif
 
 /* The tiles of some groups that a thread works on, box by box. */
 typedef struct share {
@@ -150,8 +155,8 @@ static void open_box(share *s, char *memory) {
     view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, own.first * a->c);
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * KW_LANES);
 #else
-    view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * a->c);
-    view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * a->k);
+    view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * KW_IN_TURN * a->c);
+    view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * KW_IN_TURN * a->k);
 #endif
 #if KW_APART
     x.together = sums_of(a, memory) + (KW_TILE_BYTES + KW_LINE - 1) / KW_LINE * KW_LINE;
@@ -165,14 +170,18 @@ static void open_box(share *s, char *memory) {
     x.end = a->x + s->in[KW_BOX_N] * x.tensor.step[KW_BOX_N];
     y.end = a->y + s->in[KW_BOX_N] * y.tensor.step[KW_BOX_N];
 #endif
-#if KW_OWN
+#if KW_WAYS
+    kw_i64 ways = kw_min(groups * KW_WAYS, a->groups - s->group * KW_WAYS);
+    copy_ways(&s->x, memory, &x, ways, KW_MERGE || !KW_LANES_C ? a->c : s->v_blocks * KW_WIDTH);
+    copy_ways(&s->y, copies_of_y(a, memory), &y, ways, KW_LANES_C ? a->k : s->v_blocks * KW_WIDTH);
+#elif KW_OWN
     copy_own(&s->x, memory, &x, &own);
 #else
     copy_box(&s->x, memory, &x, KW_MERGE);
 #endif
 #if KW_MATH == 3
     copy_turned(a, &s->y, copies_of_y(a, memory), &y, s->high[KW_BOX_W] - s->low[KW_BOX_W]);
-#elif KW_COPY_Y
+#elif KW_COPY_Y && !KW_WAYS
     copy_box(&s->y, copies_of_y(a, memory), &y, 0);
 #endif
 #else
@@ -228,6 +237,7 @@ KW_INLINE int block_is_of_fewer(const share *s, const place *at) {
            spread_from(s, at->b_block + 1) - spread_from(s, at->b_block) < KW_TILE;
 }
 KW_INLINE kw_i64 first_spread(const share *s, const place *at, int copied, kw_i64 before, kw_i64 left) {
+    if (KW_WAYS) return spread_from(s, at->b_block);
     kw_i64 reads = KW_TILE - block_is_of_fewer(s, at), end = spread_from(s, at->b_block + 1);
     return s->even ? kw_min(kw_max(end - reads, 0), left - reads) : first_channel(copied, at->b_block, KW_TILE, KW_TILE, before, left);
 }
@@ -251,9 +261,11 @@ KW_INLINE kw_i64 last_lanes(const share *s) {
     return KW_READS_ON && channels < KW_WIDTH ? channels - (KW_WIDTH - KW_LANES) : 0;
 }
 KW_INLINE kw_i64 x_offset(const share *s, const place *at) {
+    if (KW_WAYS) return first_x(s, at) * KW_ELEMENT;
     return KW_COPY ? (KW_LANES_C ? at->v_block : at->b_block) * s->x.block : first_x(s, at) * KW_BYTES;
 }
 KW_INLINE kw_i64 y_offset(const share *s, const place *at) {
+    if (KW_WAYS) return first_y(s, at) * KW_ELEMENT;
     return KW_COPY_Y ? (KW_LANES_C ? at->b_block : at->v_block) * s->y.block : first_y(s, at) * KW_BYTES;
 }
 
@@ -333,7 +345,7 @@ KW_INLINE place place_of(const share *s, kw_i64 tile) {
 KW_INLINE kw_i64 tiles_of_group(const share *s) { return s->v_blocks * s->b_blocks * s->taps; }
 KW_INLINE kw_i64 tiles_of(const share *s) {
     const kw_kernel_args *a = s->args;
-    return tiles_of_group(s) * (KW_OWN ? ceil_div(a->groups * a->k, KW_LANES) : a->groups);
+    return tiles_of_group(s) * (KW_OWN ? ceil_div(a->groups * a->k, KW_LANES) : ceil_div(a->groups, KW_IN_TURN));
 }
 
 /* Where the sums of the share's group wait. */

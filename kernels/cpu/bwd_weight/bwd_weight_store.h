@@ -1,4 +1,9 @@
 /* bwd_weight_store.h: a tile's sums of bwd_weight.c into dw. Rows of tiles with lanes=c are rows of dw, those with lanes=k its columns. */
+
+/* Of the share's group: groups that it is, in turn, and the first k of one of them, counted over all groups. */
+KW_INLINE kw_i64 ways_of(const share *s) { return KW_WAYS ? kw_min(KW_WAYS, s->args->groups - s->group * KW_WAYS) : 1; }
+KW_INLINE kw_i64 first_k(const share *s, kw_i64 way) { return KW_OWN ? s->group * KW_LANES : (s->group * KW_IN_TURN + way) * s->k; }
+
 #if KW_EPILOGUE
 /* The sums of one k and count of c from c on, or of a vector of them. */
 static void store_vector(const share *s, char *to, const char *sums, kw_i64 k, kw_i64 c, kw_i64 count) {
@@ -10,7 +15,7 @@ static void store_vector(const share *s, char *to, const char *sums, kw_i64 k, k
 }
 #endif
 
-#if !KW_LANES_C && !KW_EPILOGUE
+#if !KW_LANES_C && !KW_EPILOGUE && !KW_WAYS
 /* What a tile has of dw: its rows are c, and those of dw k. */
 typedef struct turned {
     const char *sums;          /* from the first c on */
@@ -78,6 +83,21 @@ static __attribute__((noinline)) void store_turned(const turned *t) {
 }
 #endif
 
+#if KW_WAYS
+static void store_sums(const share *s, const place *at, const char *sums) {
+    kw_i64 v0 = at->v_block * KW_WIDTH, b0 = spread_from(s, at->b_block), b1 = spread_from(s, at->b_block + 1);
+    kw_i64 c0 = KW_LANES_C ? v0 : b0, k0 = KW_LANES_C ? b0 : v0, c1 = kw_min(b1, s->c) - b0;
+    kw_i64 k1 = kw_min(KW_LANES_C ? b1 : v0 + KW_WIDTH, s->k);
+    for (kw_i64 way = 0; way < ways_of(s); way++)
+        for (kw_i64 k = k0; k < k1; k++) {
+            char *to = s->args->w + (((first_k(s, way) + k) * s->taps + at->tap) * s->c + c0) * 4;
+            const char *row = sums + (KW_LANES_C ? (k - k0) * KW_TILE_ROW : ((k - k0) * KW_WAYS + way) * 4);
+            if (KW_LANES_C) store_way(to, row, way, s->c - c0);
+            for (kw_i64 c = 0; !KW_LANES_C && c < c1; c++)
+                *(kw_f32_u *)(to + 4 * c) = *(const kw_f32_u *)(row + c * KW_TILE_ROW);
+        }
+}
+#else
 /* Sums of a filter row, in row order, into dw; only what is this block's own. */
 static void store_row(const share *s, const place *at, kw_i64 tap, const char *sums) {
     kw_i64 taps = s->taps * KW_FILTER_ROWS;
@@ -87,12 +107,12 @@ static void store_row(const share *s, const place *at, kw_i64 tap, const char *s
 #if !KW_LANES_C && !KW_EPILOGUE
     turned t = {
         .sums = sums + (c0 - c_first) * KW_TILE_ROW, .row = taps * s->c * KW_OUT_BYTES, .first = k0 - k_first, .last = k1 - k_first};
-    t.to = s->args->w + (((s->group * (KW_OWN ? KW_LANES : s->k) + k_first) * taps + tap) * s->c + c0) * KW_OUT_BYTES;
+    t.to = s->args->w + (((first_k(s, 0) + k_first) * taps + tap) * s->c + c0) * KW_OUT_BYTES;
     t.count = c1 - c0;
     store_turned(&t);
 #else
     for (kw_i64 k = k0; k < k1; k++) {
-        char *to = s->args->w + ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * taps + tap) * s->c * KW_OUT_BYTES;
+        char *to = s->args->w + ((first_k(s, 0) + k) * taps + tap) * s->c * KW_OUT_BYTES;
 #if KW_EPILOGUE
         for (kw_i64 c = c0; c < c1; c += KW_LANES)
             store_vector(s, to + c * KW_OUT_BYTES, sums, k - k_first, c - c_first, c1 - c);
@@ -109,11 +129,12 @@ static void store_sums(const share *s, const place *at, const char *sums) {
     for (kw_i64 row = 0; row < KW_FILTER_ROWS; row++)
         store_row(s, at, at->tap * KW_FILTER_ROWS + row, sums + row * KW_TILE * KW_TILE_ROW);
 }
+#endif
 
 /* Whether the tile can write its sums into dw itself, and where. */
 static int is_stored(const share *s, const place *at, kw_weight_job *job) {
     job->part = 0;
-#if KW_LANES_C && KW_MATH != 3
+#if KW_LANES_C && KW_MATH != 3 && !KW_WAYS
     kw_i64 c = at->v_block * KW_WIDTH, k = spread_from(s, at->b_block);
     int whole = c + KW_WIDTH <= s->c && k + KW_TILE - job->fewer <= s->k;
     if (!whole && !KW_PUTS_PARTS) return 0;
@@ -145,10 +166,12 @@ static void store_zeros(const share *s, const place *at, kw_i64 tiles) {
     v1 *= KW_WIDTH, b1 = spread_from(s, b1);
     kw_i64 c0 = KW_LANES_C ? v0 : b0, c1 = kw_min(KW_LANES_C ? v1 : b1, s->c);
     kw_i64 k0 = KW_LANES_C ? b0 : v0, k1 = kw_min(KW_LANES_C ? b1 : v1, s->k);
-    for (kw_i64 k = k0; k < k1; k++) {
-        for (kw_i64 row = 0; row < KW_FILTER_ROWS; row++) {
-            kw_i64 tap = ((s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + at->tap) * KW_FILTER_ROWS + row;
-            __builtin_memset(s->args->w + (tap * s->c + c0) * KW_OUT_BYTES, 0, (c1 - c0) * KW_OUT_BYTES);
+    for (kw_i64 way = 0; way < ways_of(s); way++) {
+        for (kw_i64 k = k0; k < k1; k++) {
+            for (kw_i64 row = 0; row < KW_FILTER_ROWS; row++) {
+                kw_i64 tap = ((first_k(s, way) + k) * s->taps + at->tap) * KW_FILTER_ROWS + row;
+                __builtin_memset(s->args->w + (tap * s->c + c0) * KW_OUT_BYTES, 0, (c1 - c0) * KW_OUT_BYTES);
+            }
         }
     }
 }
@@ -156,8 +179,8 @@ static void store_zeros(const share *s, const place *at, kw_i64 tiles) {
 /* The same of so many taps, whole rows of dw: of small images under large filters most of dw is that. */
 static void store_zero_taps(const share *s, kw_i64 tap, kw_i64 taps) {
     kw_i64 bytes = KW_FILTER_ROWS * s->c * KW_OUT_BYTES;
-    for (kw_i64 k = 0; k < s->k; k++) {
-        kw_i64 row = (s->group * (KW_OWN ? KW_LANES : s->k) + k) * s->taps + tap;
+    for (kw_i64 k = 0; k < ways_of(s) * s->k; k++) {
+        kw_i64 row = (first_k(s, 0) + k) * s->taps + tap;
         __builtin_memset(s->args->w + row * bytes, 0, taps * bytes);
     }
 }

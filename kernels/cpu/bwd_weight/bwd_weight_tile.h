@@ -9,8 +9,8 @@
  *   KW_EACH_BUT_LAST(DO, row)  the same but for the last, KW_LAST_VECTOR(DO, row)
  * KW_TILE_LACKS: a block of channels that do not reach the last vector does not sum that one, as in cpu/lib/register_tile.h; with 8 lanes.
  * KW_TILE_FEWER: a tile of one spread channel less (KW_BWD_WEIGHT_FEWER) does not sum that one: 16 are 6, 5 and 5. */
-#define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0 && KW_STORAGE != 3 && KW_LANES == 8, 0, KW_VECS, KW_OWN)
-#define KW_TILE_FEWER (KW_TILE > 1 && !KW_MERGE && KW_BWD_WEIGHT_FEWER(KW_MATH == 0, KW_LANES, KW_COPY))
+#define KW_TILE_LACKS KW_TILE_MAY_LACK(KW_MATH == 0 && KW_STORAGE != 3 && KW_LANES == 8, 0, KW_VECS, KW_OWN || KW_WAYS)
+#define KW_TILE_FEWER (KW_TILE > 1 && (KW_WAYS || (!KW_MERGE && KW_BWD_WEIGHT_FEWER(KW_MATH == 0, KW_LANES, KW_COPY))))
 #define KW_READS_ON                                                                                                                        \
     (!KW_OWN && (KW_LANES_C ? KW_COPY == 0 && !KW_MERGE : KW_COPY != 1) &&                                                                 \
      KW_BWD_WEIGHT_READS_ON(KW_MATH == 0 && KW_STORAGE == 0 && KW_MASKS, KW_LANES, KW_VECS))
@@ -73,6 +73,10 @@ typedef struct kw_weight_job {
 #if KW_OWN /* a copied element is a vector, each lane's own value */
 #define KW_ELEMENT KW_VECTOR
 #define KW_SPREAD(p) kw_load(p)
+#elif KW_WAYS
+#include "cpu/lib/interleave.h"
+#define KW_ELEMENT (4 * KW_WAYS)
+#define KW_SPREAD(p) kw_spread_ways(p)
 #elif KW_PAIRS
 #define KW_ELEMENT 4
 #define KW_SPREAD(p) kw_spread_word(p)

@@ -138,7 +138,7 @@ static kw_i64 groups_of_unit(const kw_kernel_args *a, const block *b) {
 KW_INLINE kw_i64 tap_in_turn(kw_i64 number, kw_i64 taps) { return KW_BACKWARD ? taps - 1 - number : number; }
 
 #if KW_WAYS
-#include "cpu/direct/direct_interleave.h"
+enum { WAY_BLOCK = KW_BLOCK / KW_WAYS }; /* results of a way in a block */
 #endif
 #include "cpu/direct/direct_pack.h"
 

@@ -86,7 +86,7 @@ KW_INLINE void store_way_lanes(const kw_tile_job *job, const char *sums, kw_i64 
         for (int v = 0; v < KW_TILE_VECS; v += 2) {
             kw_i64 first = v * WAY_LANES, left = kw_min(job->channels - first, 2 * WAY_LANES);
             if (left <= 0) break;
-            kw_put_lanes(out + 4 * first, sums_of_way(sums, v, lanes), kw_first_lanes(left));
+            kw_put_lanes(out + 4 * first, values_of_way(sums, v, KW_TILE_VECS, lanes), kw_first_lanes(left));
         }
     }
 }
@@ -98,7 +98,7 @@ static void store_way_sorted(kw_tile_job *job, const char *sums, kw_i64 way) {
     kw_vi lanes = lanes_of_way(way);
     for (kw_i64 col = 0; col < job->cols; col++) {
         for (int v = 0; v < KW_TILE_VECS; v += 2)
-            kw_put(sorted + col * KW_STEP_BYTES + 4 * v * WAY_LANES, sums_of_way(sums + col * KW_STEP_BYTES, v, lanes));
+            kw_put(sorted + col * KW_STEP_BYTES + 4 * v * WAY_LANES, values_of_way(sums + col * KW_STEP_BYTES, v, KW_TILE_VECS, lanes));
     }
     job->spill = sorted;
     kw_tile_part(job);

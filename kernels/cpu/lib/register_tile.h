@@ -95,18 +95,7 @@
 #if KW_TILE_OWN
 #define KW_SPREAD(p) kw_load(p)
 #elif KW_WAYS
-/* The ways' values over and over. */
-KW_INLINE kw_vf kw_spread_ways(const char *p) {
-    kw_vf v;
-#if KW_WAYS == 2
-    __asm__("vbroadcastsd %1, %0" : "=v"(v) : "m"(*(const char(*)[8])p));
-#elif KW_LANES == 16
-    __asm__("vbroadcastf32x4 %1, %0" : "=v"(v) : "m"(*(const char(*)[16])p));
-#else
-    __asm__("vbroadcastf128 %1, %0" : "=x"(v) : "m"(*(const char(*)[16])p));
-#endif
-    return v;
-}
+#include "cpu/lib/interleave.h"
 #define KW_SPREAD(p) kw_spread_ways(p)
 #elif KW_MATH != 0
 #define KW_SPREAD(p) kw_spread_word(p)

@@ -25,6 +25,7 @@
 #define KW_COPY 1
 #define KW_MERGE 0
 #define KW_OWN 0
+#define KW_WAYS 0
 #define KW_EACH_ROW(DO) DO(0) DO(1)
 #define KW_EACH_VECTOR(DO, row) DO(row, 0)
 #define KW_EACH_BUT_LAST(DO, row)

@@ -10,6 +10,7 @@
 static const rule_examples *const all_examples[] = {&any_groups_rule_examples,
                                                     &any_groups_weight_rule_examples,
                                                     &interleaved_rule_examples,
+                                                    &interleaved_weight_rule_examples,
                                                     &gemm_tiled_rule_examples,
                                                     &gemm_dot_rule_examples,
                                                     &direct_rule_examples,

@@ -1,4 +1,5 @@
-/* bwd_weight.h: the launch that conv.direct_bwd_weight and conv.any_groups_weight share; both run kernels/cpu/bwd_weight/bwd_weight.c. */
+/* bwd_weight.h: the launch that conv.direct_bwd_weight, conv.any_groups_weight and conv.interleaved_weight share; all run
+ * kernels/cpu/bwd_weight/bwd_weight.c. */
 #ifndef KW_FAMILIES_CPU_BWD_WEIGHT_H
 #define KW_FAMILIES_CPU_BWD_WEIGHT_H
 
@@ -15,6 +16,7 @@ typedef struct kw_bwd_weight {
     int32_t merge; /* above 0: the taps of a filter row and the channels are worked on as channels, of so many rows in one tile */
     bool amx;      /* by tile registers */
     bool parted;   /* boxes may be shared out, where sums are few beside what is copied, and a second stage adds them */
+    int32_t ways;  /* above 0: in place of a group, so many of them, whose channels go in turn in a vector; implies copy */
     bool own;      /* in place of a group, a vector of y's channels, whatever groups they are of; implies copy, vecs 1 and not lanes_c */
 } kw_bwd_weight;
 

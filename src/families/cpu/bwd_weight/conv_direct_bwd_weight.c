@@ -150,8 +150,15 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
     const kw_conv_dims *d = &problem->conv;
     bool merge = how->merge, lanes_c = how->lanes_c, amx = multiplies_tiles(config);
     bool dp = config->axis[KW_AXIS_MATH] == KW_MATH_DP || config->axis[KW_AXIS_MATH] == KW_MATH_WIDE || amx;
-    int64_t width = weight_vector_width(config, how), tile = how->tile;
-    shape s = {.dp = dp, .merge = merge, .padded = dp || merge, .amx = amx, .dims = *d, .out = {d->n}, .groups = d->g, .k = d->k / d->g};
+    int64_t ways = kw_max(how->ways, 1), width = weight_vector_width(config, how) / ways, tile = how->tile;
+    shape s = {.dp = dp,
+               .merge = merge,
+               .padded = dp || merge,
+               .amx = amx,
+               .dims = *d,
+               .out = {d->n},
+               .groups = kw_ceil_div(d->g, ways),
+               .k = d->k / d->g};
     if (how->own) {
         s.groups = kw_ceil_div(d->k, width);
         s.k = width;
@@ -173,8 +180,8 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
     s.y_width = lanes_c ? tile : width;
     s.x_blocks = kw_ceil_div(s.c, s.x_width);
     s.y_blocks = kw_ceil_div(s.k, s.y_width);
-    s.x_pixel = (merge ? d->c / d->g : s.x_blocks * s.x_width) * WORD;
-    s.y_pixel = s.y_blocks * s.y_width * WORD;
+    s.x_pixel = (merge || (how->ways && !lanes_c) ? d->c / d->g : s.x_blocks * s.x_width) * ways * WORD;
+    s.y_pixel = (how->ways && lanes_c ? s.k : s.y_blocks * s.y_width) * ways * WORD;
     if (how->own) {
         s.x_pixel = d->c / d->g * width * WORD;
     }
@@ -265,11 +272,13 @@ static int64_t far_budget(const shape *s, const kw_conv_dims *d, int64_t budget,
 }
 
 /* Lines of memory that narrow groups share are read once for all of them: so many groups as are 512 bytes of a pixel, if boxes that hold
- * all of these overlap no more than far_budget() allows. */
+ * all of these overlap no more than far_budget() allows. What has ways copies no more for that, so nearly always whole pixels: of 30 groups of
+ * 11 channels, tensors of 2 MB, share by share the copies took as long as the products. */
+enum { TOGETHER_BYTES = 512, WAYS_TOGETHER_BYTES = 8192 };
 static int64_t groups_together(const kw_bwd_weight *how, const kw_config *config, const shape *s, const kw_conv_dims *d, int64_t budget) {
-    enum { TOGETHER_BYTES = 512 };
-    int64_t bytes = kw_max(d->c, d->k) / d->g * (int64_t)kw_dtype_size(config->dtype);
-    int64_t together = how->own || how->amx ? 1 : kw_max(kw_min(TOGETHER_BYTES / bytes, s->groups), 1);
+    const int64_t most = how->ways ? WAYS_TOGETHER_BYTES : TOGETHER_BYTES;
+    int64_t bytes = kw_max(d->c, d->k) / d->g * kw_max(how->ways, 1) * (int64_t)kw_dtype_size(config->dtype);
+    int64_t together = how->own || how->amx ? 1 : kw_max(kw_min(most / bytes, s->groups), 1);
     while (together > 1 && !overlaps_little(s, d, budget / together)) {
         together /= 2;
     }
@@ -336,7 +345,7 @@ static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_c
 
 static bool may_lack(const kw_bwd_weight *how, const kw_config *config) {
     bool fma = config->axis[KW_AXIS_MATH] == KW_MATH_FMA && config->dtype != KW_INT8;
-    return KW_TILE_MAY_LACK(fma && kw_config_isa(config)->lanes == 8, false, how->vecs, how->own);
+    return KW_TILE_MAY_LACK(fma && kw_config_isa(config)->lanes == 8, false, how->vecs, how->own || how->ways);
 }
 
 /* Merged rows are read where they lie, but for what the edges of images have. */
@@ -378,13 +387,14 @@ static cuts cut_boxes(const kw_bwd_weight *how, const shape *s, const kw_conv_di
 
 /* Of so many spread channels, those that are summed: others of the last tile, unless they are shared out evenly. */
 static int64_t spread_rows(const kw_bwd_weight *how, const kw_config *config, int64_t channels, int64_t blocks) {
-    bool fewer = !how->merge && KW_BWD_WEIGHT_FEWER(config->axis[KW_AXIS_MATH] == KW_MATH_FMA, kw_config_isa(config)->lanes, how->copy);
+    bool fewer = how->ways ||
+                 (!how->merge && KW_BWD_WEIGHT_FEWER(config->axis[KW_AXIS_MATH] == KW_MATH_FMA, kw_config_isa(config)->lanes, how->copy));
     return fewer && KW_TILES_ARE_EVEN(channels, blocks, how->tile) ? channels : blocks * how->tile;
 }
 
 /* What tiles of vector registers multiply and load for so many pixels. */
 static void count_vectors(const kw_bwd_weight *how, const kw_config *config, const shape *s, double pixels, kw_launch *launch) {
-    int64_t width = weight_vector_width(config, how);
+    int64_t width = weight_vector_width(config, how) / kw_max(how->ways, 1);
     double rows = (double)(how->tile * s->rows), vecs = how->vecs, v_blocks = (double)(how->lanes_c ? s->x_blocks : s->y_blocks);
     int64_t b_blocks = how->lanes_c ? s->y_blocks : s->x_blocks, channels = spread_rows(how, config, how->lanes_c ? s->k : s->c, b_blocks);
     double spread = (double)(s->groups * b_blocks) * pixels;
@@ -408,13 +418,16 @@ static void count_registers(const kw_bwd_weight *how, const shape *s, double pix
     launch->loads = (double)(s->groups * (row_loads + vec_loads)) * pixels;
 }
 
+/* Instructions that take the place of a multiply-add, a copied vector whose values go in turn. */
+#define INTERLEAVES 4.0
+
 void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, const kw_problem *problem, const kw_target *target,
                           kw_launch *launch) {
     shape s = shape_of(how, config, problem);
     const kw_conv_dims *d = &s.dims;
     int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile * s.rows, width), box[4], boxes;
     int64_t tiles = s.groups * s.taps * s.x_blocks * s.y_blocks, parts = parts_wanted(how, &s, d, tiles * tile_bytes);
-    int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : box_budget(&s, d, target->l2);
+    int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : how->ways ? target->l2 / 2 : box_budget(&s, d, target->l2);
     if (!how->box_kib && how->copy != KW_COPY_NONE && !how->amx) {
         budget = far_budget(&s, d, budget, kw_max(kw_min(8 * target->l2, target->l3 / 4), budget));
     }
@@ -445,14 +458,14 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
         launch->stage[launch->stages++] = (kw_stage){.units = kw_min(tiles, KW_BWD_WEIGHT_SUMS)};
     }
     /* Each block of a copy, and a merged row, may be overrun by a vector. */
-    int64_t spare = width * WORD + KW_LINE, x = 0, y = 0;
+    int64_t spare = width * WORD + KW_LINE, ways = kw_max(how->ways, 1), x = 0, y = 0;
     if (copies) {
         x = kw_round_up((copies_edges(how) ? cut.most : x_bytes(&s, d, box)) + (s.x_blocks + 1) * spare +
-                            how->tile * WORD * (how->own ? width : 1),
+                            how->tile * WORD * (how->own ? width : ways),
                         KW_LINE);
     }
     if (how->copy == KW_COPY_BOTH) {
-        y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare, KW_LINE);
+        y = kw_round_up(y_bytes(&s, box) + (s.y_blocks + 1) * spare + how->tile * WORD * (how->ways ? ways : 0), KW_LINE);
     }
     params->together = (short)together;
     params->x_bytes = x;
@@ -477,6 +490,11 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     }
     double copied = copies_edges(how) ? (double)cut.bytes : (double)(s.groups * boxes) * (double)(x + y);
     launch->copied_bytes = 2.0 * copied + 2.0 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
+    if (how->ways) { /* copies and sums stay in the second level; values go in turn by instructions */
+        double moved = (double)(s.groups * boxes) * (double)(x_bytes(&s, d, box) + y_bytes(&s, box));
+        launch->multiply_adds += INTERLEAVES * moved / (double)(kw_config_isa(config)->lanes * WORD);
+        launch->copied_bytes = moved + 0.5 * (double)(tiles * tile_bytes) * (double)(boxes - 1);
+    }
     if (!how->lanes_c) { /* stores its sums one by one, each into a line of its own */
         launch->copied_bytes += (double)kw_problem_elements(problem, KW_W) * KW_LINE;
     }
@@ -487,7 +505,7 @@ void kw_bwd_weight_emit(const kw_bwd_weight *how, kw_text *text) {
     int rows = how->tile * (how->merge ? how->merge : 1), vecs = how->vecs;
     kw_text_addf(text, "#define KW_LANES_C %d\n#define KW_TILE %d\n#define KW_VECS %d\n#define KW_COPY %d\n#define KW_MERGE %d\n",
                  how->lanes_c, how->tile, vecs, how->copy, how->merge);
-    kw_text_addf(text, "#define KW_OWN %d\n", how->own);
+    kw_text_addf(text, "#define KW_OWN %d\n#define KW_WAYS %d\n", how->own, how->ways);
     if (how->amx) {
         kw_tile tile = {.rows = 1, .cols = rows, .vecs = vecs};
         kw_tile_emit_parts(text, &tile);

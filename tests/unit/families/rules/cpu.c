@@ -103,6 +103,20 @@ static const rule_example interleaved_rows[] = {
     {0},
 };
 
+static const rule_example interleaved_weight_rows[] = {
+    {"", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g3 c9 k15 i9x9 f3x3 d2x2"},
+    {"tile_registers", "conv_bwd_weight fp32", "vecs=7 tile=4", NULL, NULL},
+    {"even_ways", "conv_bwd_weight fp32", "ways=3", NULL, NULL},
+    {"channels_last", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 ngchw g3 c9 k15 i9x9 f3x3"},
+    {"several_groups", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc c9 k15 i9x9 f3x3"},
+    {"", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g2 c192 k192 i9x9 f3x3"},
+    {"way_channels", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g2 c194 k16 i9x9 f3x3"},
+    {"way_channels", "conv_bwd_weight fp32", "", ARCH, "conv_bwd_weight fp32 nhwgc g2 c16 k194 i9x9 f3x3"},
+    {"", "conv_bwd_weight fp32", "merge=1", ARCH, "conv_bwd_weight fp32 nhwgc g3 c9 k15 i9x9 f3x3 d2x1"},
+    {"merged_row", "conv_bwd_weight fp32", "merge=1", ARCH, "conv_bwd_weight fp32 nhwgc g3 c9 k15 i9x9 f3x3 d1x2"},
+    {0},
+};
+
 static const rule_example any_groups_weight_rows[] = {
     {"math_family", "conv_bwd_weight bf16", "math=amx", NULL, NULL},
     {"", "conv_bwd_weight bf16", "math=dp", ARCH, "conv_bwd_weight bf16 nhwgc g3 c9 k15 i9x9 f3x3"},
@@ -369,6 +383,8 @@ const rule_examples any_groups_rule_examples = {"conv.any_groups", "isa=avx512 m
 const rule_examples interleaved_rule_examples = {"conv.interleaved", "isa=avx512 math=fma tile_w=8 vecs=3 ways=2", interleaved_rows};
 const rule_examples any_groups_weight_rule_examples = {"conv.any_groups_weight", "isa=avx512 math=fma tile=12 merge=1 box=0",
                                                        any_groups_weight_rows};
+const rule_examples interleaved_weight_rule_examples = {
+    "conv.interleaved_weight", "isa=avx512 math=fma lanes=c tile=4 vecs=3 ways=2 merge=0", interleaved_weight_rows};
 const rule_examples pointwise_rule_examples = {"conv.pointwise", "isa=avx512 math=fma tile_m=7 vecs=2 band=0 ahead=1", pointwise_rows};
 const rule_examples bwd_weight_rule_examples = {"conv.direct_bwd_weight", "isa=avx512 math=fma lanes=c tile=8 vecs=2 copy=1 merge=0 box=0",
                                                 bwd_weight_rows};

@@ -21,7 +21,8 @@ typedef struct rule_examples {
 } rule_examples;
 
 extern const rule_examples direct_rule_examples, direct_1st_rule_examples, gemm_tiled_rule_examples, gemm_dot_rule_examples,
-    pointwise_rule_examples, bwd_weight_rule_examples, any_groups_rule_examples, any_groups_weight_rule_examples, interleaved_rule_examples;
+    pointwise_rule_examples, bwd_weight_rule_examples, any_groups_rule_examples, any_groups_weight_rule_examples, interleaved_rule_examples,
+    interleaved_weight_rule_examples;
 extern const rule_examples depthwise_rule_examples, depthwise_weight_rule_examples, depthwise_planes_rule_examples,
     depthwise_rows_rule_examples, depthwise_lines_rule_examples, depthwise_lines_weight_rule_examples,
     depthwise_pixels_weight_rule_examples, merged_rule_examples, merged_weight_rule_examples, any_merged_rule_examples,

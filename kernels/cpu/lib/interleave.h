@@ -1,7 +1,7 @@
-/* direct_interleave.h: values of several ways (direct_ways.h), which become lanes in turn, and back. */
+/* interleave.h: values of KW_WAYS ways, which lie apart and become the lanes of vectors in turn, lane i of way i % KW_WAYS, and back. */
 #include "cpu/lib/permute.h"
 
-enum { WAY_LANES = KW_LANES / KW_WAYS, WAY_BLOCK = KW_BLOCK / KW_WAYS }; /* lanes of a way in a vector, results of a way in a block */
+enum { WAY_LANES = KW_LANES / KW_WAYS }; /* lanes of a way in a vector */
 
 typedef float kw_quarter_f __attribute__((vector_size(16)));
 typedef float kw_quarter_f_u __attribute__((vector_size(16), aligned(1), may_alias));
@@ -13,6 +13,19 @@ static const kw_vi lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13,
 #else
 static const kw_vi lane_numbers = {0, 1, 2, 3, 4, 5, 6, 7};
 #endif
+/* The ways' values over and over. */
+KW_INLINE kw_vf kw_spread_ways(const char *p) {
+    kw_vf v;
+#if KW_WAYS == 2
+    __asm__("vbroadcastsd %1, %0" : "=v"(v) : "m"(*(const char(*)[8])p));
+#elif KW_LANES == 16
+    __asm__("vbroadcastf32x4 %1, %0" : "=v"(v) : "m"(*(const char(*)[16])p));
+#else
+    __asm__("vbroadcastf128 %1, %0" : "=x"(v) : "m"(*(const char(*)[16])p));
+#endif
+    return v;
+}
+
 /* Of each lane of values in turn: where its value is, of ways that are so far apart. */
 KW_INLINE kw_vi in_turn(kw_vi lane, kw_i64 apart) { return (lane & (KW_WAYS - 1)) * (int)apart + (lane >> KW_WAYS / 2); }
 
@@ -73,6 +86,19 @@ KW_INLINE void interleave(char *to, const char *const *from, kw_i64 count) {
     }
 }
 
+/* interleave() of ways that are so many bytes apart. */
+KW_INLINE void interleave_apart(char *to, const char *from, kw_i64 apart, kw_i64 count) {
+    const char *const ways[KW_WAYS] = {
+        from,
+        from + apart,
+#if KW_WAYS == 4
+        from + 2 * apart,
+        from + 3 * apart
+#endif
+    };
+    interleave(to, ways, count);
+}
+
 #if KW_MASKS
 /* Where all ways' values of a pixel lie side by side and are two vectors at most: which of these becomes which lane, and those that exist. */
 typedef struct narrow {
@@ -98,9 +124,9 @@ KW_INLINE void interleave_narrow(char *to, const char *from, const narrow *n) {
 }
 #endif
 
-/* Of each two vectors of a pixel's sums those of one way: 2 * WAY_LANES results. */
+/* Of each two vectors those of one way: 2 * WAY_LANES values. v: the first one's place among so many. */
 KW_INLINE kw_vi lanes_of_way(kw_i64 way) { return (lane_numbers * KW_WAYS + (int)way) & (2 * KW_LANES - 1); }
-KW_INLINE kw_vf sums_of_way(const char *sums, int v, kw_vi lanes) {
-    kw_vf low = kw_load(sums + v * KW_VECTOR);
-    return kw_permute_two(low, v + 1 < KW_TILE_VECS ? kw_load(sums + (v + 1) * KW_VECTOR) : low, lanes);
+KW_INLINE kw_vf values_of_way(const char *vectors, int v, int count, kw_vi lanes) {
+    kw_vf low = kw_load(vectors + v * KW_VECTOR);
+    return kw_permute_two(low, v + 1 < count ? kw_load(vectors + (v + 1) * KW_VECTOR) : low, lanes);
 }
