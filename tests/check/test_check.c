@@ -361,6 +361,8 @@ static void runs_are_the_same_to_the_last_bit_on_any_number_of_threads(void **st
         "conv_fwd bf16 nhwgc n1 c32 k32 i9x9 f3x3 p1",
         "conv_bwd_data fp32 nhwgc n2 c24 k40 i13x11 f3x3 s2 p1",
         "conv_bwd_weight fp32 nhwgc n3 c16 k32 i17x13 f3x3 p1",
+        "conv_bwd_weight fp32 nhwgc n2 g5 c35 k45 i37x31 f3x3 p1",
+        "conv_bwd_weight fp32 nhwgc n2 c3 k9 i41x37 f7x7 s2 p3",
         "conv_bwd_weight bf16 nhwgc n2 g16 c16 k16 i15x9 f3x3 p1",
         "conv_fwd fp32 nhwgc n2 g16 c16 k16 i12x11 f5x5 p2",
     };

@@ -54,6 +54,7 @@
 typedef struct share {
     const kw_kernel_args *args;
     kw_i64 part, begin, end;   /* tiles, counted over all groups */
+    int follows;               /* the thread works on the next part's boxes then */
     kw_i64 group, first, last; /* the group that is worked on, and its tiles, counted within it */
     kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
     kw_i64 v_blocks, b_blocks;
@@ -443,7 +444,7 @@ static void sum_share(share *s, char *memory) {
         const int ends[2] = {i == first, parts == 1 && i == count - 1};
         take_box(s, &all, i);
         open_box(s, memory);
-        expect_box(s, i == last - 1);
+        expect_box(s, i == last - 1 && !s->follows);
         kw_i64 tiles = tiles_of_group(s), first_group = s->begin / tiles;
         for (kw_i64 group = first_group; group * tiles < s->end; group++) {
             enter_group(s, group);
@@ -498,6 +499,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
     for (kw_i64 unit = begin, next; unit < end; unit = next) {
         s.part = unit / slabs;
         next = kw_min(end, (s.part + 1) * slabs);
+        s.follows = next < end;
         kw_i64 tile = (unit - s.part * slabs) * tiles / slabs, last = (next - s.part * slabs) * tiles / slabs;
         while (tile < last) {
             tile = take_groups(&s, tile, last);
@@ -509,27 +511,31 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
 #endif
 }
 
-#if KW_MATH == 3
-/* Adds what the parts have of each tile. Units are slabs. */
+#if !KW_OWN && !KW_CHANNELS_FIRST && KW_STORAGE != 3
+/* Adds what the parts have of the share's tiles of a group. */
+static void add_parts(const share *s, char *spill) {
+    kw_i64 parts = s->args->params.parts;
+    for (kw_i64 i = s->first; i < s->last; i++) {
+        place at = place_of(s, i);
+        for (kw_i64 byte = 0; byte < KW_TILE_BYTES; byte += KW_VECTOR) {
+            kw_vf sum = kw_load(waiting_of(s, 0) + i * KW_TILE_BYTES + byte);
+            for (kw_i64 part = 1; part < parts; part++)
+                sum += kw_load(waiting_of(s, part) + i * KW_TILE_BYTES + byte);
+            kw_put(spill + byte, sum);
+        }
+        store_sums(s, &at, spill);
+    }
+}
+
+/* Units are slabs. */
 static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, char *memory) {
     share s = share_of(a);
-    kw_i64 tiles = tiles_of(&s), units = kw_min(tiles, KW_BWD_WEIGHT_SUMS), tile = begin * tiles / units, last = end * tiles / units;
-    kw_i64 parts = a->params.parts;
-    char *spill = sums_of(a, memory);
-    while (tile < last) {
-        kw_i64 group = tile / tiles_of_group(&s);
-        tile = take_groups(&s, tile, last);
+    kw_i64 tiles = tiles_of(&s), units = kw_min(tiles, KW_BWD_WEIGHT_SUMS), of_group = tiles_of_group(&s);
+    s.begin = begin * tiles / units;
+    s.end = end * tiles / units;
+    for (kw_i64 group = s.begin / of_group; group * of_group < s.end; group++) {
         enter_group(&s, group);
-        for (kw_i64 i = s.first; i < s.last; i++) {
-            place at = place_of(&s, i);
-            for (kw_i64 byte = 0; byte < KW_TILE_BYTES; byte += KW_VECTOR) {
-                kw_vf sum = kw_load(waiting_of(&s, 0) + i * KW_TILE_BYTES + byte);
-                for (kw_i64 part = 1; part < parts; part++)
-                    sum += kw_load(waiting_of(&s, part) + i * KW_TILE_BYTES + byte);
-                kw_put(spill + byte, sum);
-            }
-            store_sums(&s, &at, spill);
-        }
+        add_parts(&s, sums_of(a, memory));
     }
 }
 #define KW_GRADIENT_SUMS 1

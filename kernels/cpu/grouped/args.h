@@ -11,7 +11,8 @@ typedef struct kw_grouped_params {
     kw_i64 scratch_bytes;        /* of zeros, and of scratch memory */
     kw_i64 indirection_words;    /* of the source's buffer */
     kw_i64 indirection_tiles;    /* that the buffers hold */
-    kw_i64 staged_tiles;         /* of the weight gradient: tiles that are copied at a time */
+    int staged_tiles;            /* of the weight gradient: tiles that are copied at a time */
+    int shares;                  /* of the weight gradient: of all rows of tiles; above 1 stage 1 adds their sums */
     kw_i64 near_tiles;           /* of the weight gradient: tiles that all channels of a group go over before the next ones */
 } kw_grouped_params;
 

@@ -6,8 +6,8 @@
  * vector has twice as many channels, whose sums are two vectors (grouped.h).
  *
  * The sums of a window's taps stay in registers over the tiles that an indirection buffer holds, as many rows as its size allows. A unit
- * (some vectors and a window) goes over all pixels of all images, so no two threads add to one weight. A pixel outside the image is one
- * of zeros on either side. */
+ * (some vectors and a window) goes over all pixels of all images, so no two threads add to one weight; where these are few, over a share of the
+ * rows of tiles (params.shares), and stage 1 adds what the shares have. A pixel outside the image is one of zeros on either side. */
 #include "cpu/grouped/args.h"
 #define KW_KERNEL_PARAMS kw_grouped_params
 #include "kw_config.h"
@@ -55,6 +55,7 @@ enum { SUMS_BYTES = KW_TAPS_H * KW_TAPS_W * TAP_BYTES }; /* of a vector and an i
 /* What a unit sums. */
 typedef struct unit {
     kw_block block;
+    kw_i64 share; /* of the rows of tiles */
     kw_i64 window[3];
 } unit;
 
@@ -185,7 +186,7 @@ static int ends_at(const kw_job *j, kw_i64 row, const char *src, const char *dst
            dst + (last_dst + 1) * j->to_row + KW_VECTOR > j->a->y + KW_TO_SPAN(j->a, j);
 }
 
-/* All planes of all images, for one residue of rows and columns and some columns of tiles. Buffers filled inside the image hold for every
+/* The share's rows of all planes of all images, for one residue of rows and columns and some columns of tiles. Buffers filled inside the image hold for every
  * plane. */
 static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char *sums) {
     const kw_kernel_args *a = j->a;
@@ -196,24 +197,26 @@ static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char
     while (first < last && !kw_row_used(h, last - 1, 0))
         last--;
     kw_axis depth = axis_of_window(a, 0, 0, 1, 1, u->window[0]);
-    for (kw_i64 i = 0; i < a->n * depth.tiles; i++) {
-        kw_i64 image = i / depth.tiles, result = i % depth.tiles, plane = depth.from_first + result * depth.from_tile;
+    kw_i64 used = kw_max(last - first, 0), all = a->n * depth.tiles * used, shares = a->params.shares;
+    kw_i64 end = all * (u->share + 1) / shares;
+    for (kw_i64 at = all * u->share / shares, rows; at < end; at += rows) {
+        kw_i64 i = at / used, image = i / depth.tiles, result = i % depth.tiles, plane = depth.from_first + result * depth.from_tile;
+        kw_i64 r = first + at % used;
+        rows = kw_min(kw_min(a->params.row_tiles, last - r), end - at);
         if (plane < 0 || plane >= depth.from_extent) continue;
         const char *src = a->x + image * j->from_image + plane * j->from_plane + u->block.src * KW_BYTES;
         const char *dst = a->y + image * j->to_image + result * j->to_plane + u->block.dst * KW_BYTES;
-        for (kw_i64 r = first; r < last; r += a->params.row_tiles) {
-            kw_i64 rows = kw_min(a->params.row_tiles, last - r), inside = kw_inside(h, r) && kw_inside(h, r + rows - 1);
-            if (!inside || filled != rows) {
-                kw_indirection_init_src(j, r, rows, col, tiles);
-                kw_indirection_init_dst(j, r, rows, col, tiles);
-                filled = inside ? rows : 0;
-            }
-            const char *row_src = src + r * h->from_tile * j->from_row, *row_dst = dst + r * h->to_tile * j->to_row;
-            kw_fill_padding(j->from, j->from_padding, j->from_padding_count, j->zeros, row_src);
-            kw_fill_padding(j->to, j->to_padding, j->to_padding_count, j->zeros, row_dst);
-            j->at_end = is_narrow(a) && ends_at(j, r + rows - 1, src, dst);
-            sum_tiles(j, u, rows * tiles, row_src, row_dst, sums);
+        kw_i64 inside = kw_inside(h, r) && kw_inside(h, r + rows - 1);
+        if (!inside || filled != rows) {
+            kw_indirection_init_src(j, r, rows, col, tiles);
+            kw_indirection_init_dst(j, r, rows, col, tiles);
+            filled = inside ? rows : 0;
         }
+        const char *row_src = src + r * h->from_tile * j->from_row, *row_dst = dst + r * h->to_tile * j->to_row;
+        kw_fill_padding(j->from, j->from_padding, j->from_padding_count, j->zeros, row_src);
+        kw_fill_padding(j->to, j->to_padding, j->to_padding_count, j->zeros, row_dst);
+        j->at_end = is_narrow(a) && ends_at(j, r + rows - 1, src, dst);
+        sum_tiles(j, u, rows * tiles, row_src, row_dst, sums);
     }
 }
 
@@ -258,17 +261,42 @@ static void store(const kw_kernel_args *a, const unit *u, kw_i64 vector, kw_i64 
     }
 }
 
+static kw_i64 windows_of(const kw_kernel_args *a) {
+    return a->filter[0] * kw_ceil(a->filter[1], KW_TAPS_H) * kw_ceil(a->filter[2], KW_TAPS_W);
+}
+static kw_i64 units_of_share(const kw_kernel_args *a) {
+    return kw_ceil(kw_ceil(a->groups * kw_lane_group(a), KW_CHANNELS), a->params.block_vectors) * windows_of(a);
+}
+
+/* Unit number i of all shares. */
+static unit unit_of(const kw_kernel_args *a, kw_i64 i) {
+    kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W), windows = windows_of(a);
+    kw_i64 units = units_of_share(a);
+    kw_i64 window = i % units % windows, rest = window / across;
+    return (unit){.share = i / units, .window = {rest / down, rest % down, window % across}, .block = kw_block_of(a, i % units / windows)};
+}
+
+static kw_i64 sums_of_unit(const kw_kernel_args *a, const unit *u) { return (u->block.end - u->block.begin) * kw_other_group(a); }
+
+static void store_all(const kw_kernel_args *a, const unit *u, const char *sums) {
+    for (kw_i64 s = 0, steps = kw_other_group(a), count = sums_of_unit(a, u); s < count; s++)
+        store(a, u, u->block.begin + s / steps, s % steps, sums + s * SUMS_BYTES);
+}
+
+/* Where the sums of a share's unit wait. */
+static char *waiting_of(const kw_kernel_args *a, kw_i64 i) {
+    return a->shared + i * a->params.block_vectors * kw_other_group(a) * SUMS_BYTES;
+}
+
 static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
     kw_job job = kw_job_of(a, thread_memory);
-    char *sums = job.scratch;
-    kw_i64 down = kw_ceil(a->filter[1], KW_TAPS_H), across = kw_ceil(a->filter[2], KW_TAPS_W);
     job.depth = (kw_axis){.tiles = 1, .windows = 1, .from_extent = 1};
     job.plane = 0;
     fill_staged(&job);
     for (kw_i64 i = begin; i < end; i++) {
-        kw_i64 rest = i / across;
-        unit u = {.window = {rest / down % a->filter[0], rest % down, i % across}, .block = kw_block_of(a, rest / (down * a->filter[0]))};
-        kw_i64 steps = kw_other_group(a), count = (u.block.end - u.block.begin) * steps, parts = kw_parts(a, 1, KW_TAPS_H);
+        unit u = unit_of(a, i);
+        char *sums = a->params.shares > 1 ? waiting_of(a, i) : job.scratch;
+        kw_i64 count = sums_of_unit(a, &u), parts = kw_parts(a, 1, KW_TAPS_H);
         for (kw_i64 t = 0; t < count * SUMS_BYTES; t += KW_VECTOR)
             kw_put(sums + t, (kw_vf){0});
         for (kw_i64 part = 0; part < parts * kw_parts(a, 2, KW_TAPS_W); part++) {
@@ -278,10 +306,28 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
                 sum_columns(&job, &u, col, kw_min(a->params.col_tiles, job.width.tiles - col), sums);
             }
         }
-        for (kw_i64 s = 0; s < count; s++)
-            store(a, &u, u.block.begin + s / steps, s % steps, sums + s * SUMS_BYTES);
+        if (a->params.shares == 1) store_all(a, &u, sums);
     }
 }
+
+#if !KW_CHANNELS_FIRST && KW_STORAGE != 3
+/* Adds what the shares have of each unit. */
+static void own_stage1(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *thread_memory) {
+    kw_job job = kw_job_of(a, thread_memory);
+    for (kw_i64 i = begin; i < end; i++) {
+        unit u = unit_of(a, i);
+        kw_i64 bytes = sums_of_unit(a, &u) * SUMS_BYTES, units = units_of_share(a);
+        for (kw_i64 byte = 0; byte < bytes; byte += KW_VECTOR) {
+            kw_vf sum = kw_load(waiting_of(a, i) + byte);
+            for (kw_i64 share = 1; share < a->params.shares; share++)
+                sum += kw_load(waiting_of(a, share * units + i) + byte);
+            kw_put(job.scratch + byte, sum);
+        }
+        store_all(a, &u, job.scratch);
+    }
+}
+#define KW_GRADIENT_SUMS 1
+#endif
 
 #define KW_GRADIENT 1
 #include "cpu/lib/reorder.h"

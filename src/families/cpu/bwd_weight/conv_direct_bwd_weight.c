@@ -1,7 +1,7 @@
 /* conv_direct_bwd_weight.c: dense backward weight, channels last. Decides how pixels are cut into boxes that stay in the second-level
- * cache; kernels/cpu/bwd_weight/bwd_weight.c is the kernel, bwd_weight_tile.h its register tile. A unit is one tile of sums of one tap:
- * with fewer of these than threads (few channels, a small filter), some threads rest; pixels are never shared out, so that sums need no
- * second pass. */
+ * cache; kernels/cpu/bwd_weight/bwd_weight.c is the kernel, bwd_weight_tile.h its register tile. A unit is a slab of tiles,
+ * each the sums of one tap. Of few sums and many pixels, pixels are shared out as well, and a second stage adds the sums: else threads
+ * copied the same pixels, each for itself, or rested. */
 #include "families/cpu/bwd_weight/bwd_weight.h"
 
 #include "base/math.h"
@@ -335,12 +335,15 @@ static int64_t split_of(const kw_bwd_weight *how, const shape *s, int64_t slabs)
     return how->copy == KW_COPY_NONE || how->own || split > 2 * wanted ? 1 : split;
 }
 
-/* Shares of the boxes: their sums, as fp32, take at most a quarter of what is copied. They depend on the problem alone, and so do the
- * bits of results. */
+/* Shares of the boxes: without them each thread copies, or reads by parts of lines, pixels that others do too. Their sums, as fp32, take at most
+ * a quarter of what is copied; where that is read as it lies, an eighth, and units are tiles of a part, so that fewer parts do. So do
+ * they for tile registers, whose sums take a twentieth of the time where there are more. They depend on the problem alone, and so do the bits of
+ * results. */
 static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums) {
-    enum { PARTS_MOST = 16 };
-    double most = box_bytes(s, d, s->out) / (4.0 * (double)sums);
-    return !how->parted || most < 2 ? 1 : most < PARTS_MOST ? (int64_t)most : PARTS_MOST;
+    enum { COPIED_PARTS = 32, FEWER_PARTS = 16 };
+    double most = box_bytes(s, d, s->out) / ((how->copy == KW_COPY_BOTH ? 4.0 : 8.0) * (double)sums);
+    double limit = how->amx || (how->copy == KW_COPY_NONE && !how->merge) ? FEWER_PARTS : COPIED_PARTS;
+    return !how->parted || most < 2 ? 1 : (int64_t)(most < limit ? most : limit);
 }
 
 static bool may_lack(const kw_bwd_weight *how, const kw_config *config) {
@@ -533,8 +536,8 @@ static void launch_last(const kw_config *config, const kw_problem *problem, cons
 
 static void conv_direct_bwd_weight_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     kw_bwd_weight how = bwd_weight_of(config);
-    if (problem->layout == KW_CHANNELS_LAST && how.amx) {
-        how.parted = true;
+    if (problem->layout == KW_CHANNELS_LAST) {
+        how.parted = config->dtype != KW_INT8;
         kw_bwd_weight_launch(&how, config, problem, target, launch);
         return;
     }

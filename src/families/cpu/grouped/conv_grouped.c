@@ -197,26 +197,32 @@ static const kw_rule any_merged_fits[] = {
     {0},
 };
 
-static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_grouped grouped = grouped_of(config);
+/* last: tensors are, so that the stages of a gradient that is shared out are the kernel's own. */
+static void launch_grouped(kw_grouped grouped, bool last, const kw_config *config, const kw_problem *problem, const kw_target *target,
+                           kw_launch *launch) {
     if (kw_grouped_gradient(config)) {
+        grouped.shared = last && config->dtype != KW_INT8;
         kw_gradient_launch(config, &grouped, problem, target, launch);
     } else {
         kw_grouped_launch(config, &grouped, problem, target, launch);
     }
+}
+
+static void launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
+    launch_grouped(grouped_of(config), false, config, problem, target, launch);
 }
 
 static void any_merged_launch_last(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_grouped grouped = any_merged_of(config);
-    if (kw_grouped_gradient(config)) {
-        kw_gradient_launch(config, &grouped, problem, target, launch);
-    } else {
-        kw_grouped_launch(config, &grouped, problem, target, launch);
-    }
+    launch_grouped(any_merged_of(config), false, config, problem, target, launch);
 }
 
 static void any_merged_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_reorder_launch(any_merged_launch_last, config, problem, target, launch);
+    if (problem->layout == KW_CHANNELS_LAST) {
+        *launch = (kw_launch){0};
+        launch_grouped(any_merged_of(config), true, config, problem, target, launch);
+    } else {
+        kw_reorder_launch(any_merged_launch_last, config, problem, target, launch);
+    }
 }
 
 static void any_merged_emit(const kw_config *config, kw_text *text) {
@@ -225,7 +231,12 @@ static void any_merged_emit(const kw_config *config, kw_text *text) {
 }
 
 static void conv_grouped_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
-    kw_reorder_launch(launch_last, config, problem, target, launch);
+    if (problem->layout == KW_CHANNELS_LAST) {
+        *launch = (kw_launch){0};
+        launch_grouped(grouped_of(config), true, config, problem, target, launch);
+    } else {
+        kw_reorder_launch(launch_last, config, problem, target, launch);
+    }
 }
 
 static void conv_grouped_emit(const kw_config *config, kw_text *text) {

@@ -14,6 +14,7 @@ typedef struct kw_grouped {
     int32_t block; /* vectors of channels of a unit; 0: all */
     int32_t reach; /* groups of any width, src and dst being the problem's: vectors that hold a vector's groups on the other side; 0: no */
     bool lanes_c;  /* there: vectors are of x's channels, not y's */
+    bool shared;   /* of a weight gradient: rows may be shared out, and a second stage adds the sums */
 } kw_grouped;
 
 /* The axes that all four families share, in this order behind isa and math. */

@@ -236,7 +236,15 @@ static int64_t gradient_rows(const kw_grouped *g, const kw_problem *problem, con
     return kw_min(c->height.tiles, kw_min(most, kw_max(few, GRADIENT_BYTES / bytes)));
 }
 
-/* A unit is some vectors and a window; it goes over all pixels. */
+/* Into how many shares the rows are cut of a gradient with few units, so that many threads have some; the sums of all take an eighth of what is
+ * read at most. The problem alone says so, and so it does the bits of results. */
+static int64_t gradient_shares(const kw_grouped *g, const kw_problem *problem, int64_t rows, int64_t units, int64_t sums) {
+    enum { UNITS_ENOUGH = 64, SHARES_MOST = 16, ROWS_LEAST = 4 };
+    int64_t most = kw_problem_bytes(problem) / (8 * sums), wanted = kw_min(kw_ceil_div(UNITS_ENOUGH, units), SHARES_MOST);
+    return g->shared && units < UNITS_ENOUGH ? kw_max(kw_min(wanted, kw_min(most, rows / ROWS_LEAST)), 1) : 1;
+}
+
+/* A unit is some vectors and a window; it goes over all pixels, or a share of them. */
 void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, const kw_problem *problem, const kw_target *target,
                         kw_launch *launch) {
     const kw_conv_dims *d = &problem->conv;
@@ -258,8 +266,15 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, cons
         widest = kw_ceil_div(kw_max(d->c, d->k) + (g->reach + 1) * lanes, block + 1) * element;
     }
 
+    int64_t out[3], units = kw_ceil_div(vectors, block) * windows, unit_sums = block * steps * taps * channels * 4;
+    kw_problem_output(out, problem);
+    int64_t shares = gradient_shares(g, problem, d->n * out[0] * c.height.tiles, vectors * windows, vectors * windows * unit_sums / block);
     launch->stages = 1;
-    launch->stage[0] = (kw_stage){.units = kw_ceil_div(vectors, block) * windows};
+    launch->stage[0] = (kw_stage){.units = shares * units};
+    if (shares > 1) {
+        launch->stage[launch->stages++] = (kw_stage){.units = units};
+        launch->shared_bytes = shares * units * unit_sums;
+    }
     /* The scratch memory holds a unit's sums, too. */
     int64_t scratch = kw_round_up(kw_max((block + 1) * widest, block * steps * taps * channels * 4), KW_LINE), words = tiles * c.words;
     int64_t sources = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * kw_grouped_sources(config, g, g->tile_w, g->taps_w);
@@ -274,7 +289,8 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, cons
         .scratch_bytes = scratch,
         .indirection_words = words,
         .indirection_tiles = tiles,
-        .staged_tiles = staged,
+        .staged_tiles = (int)staged,
+        .shares = (int)shares,
         .near_tiles = near,
     };
     launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, tiles * pixels) +
