@@ -335,10 +335,10 @@ static int64_t split_of(const kw_bwd_weight *how, const shape *s, int64_t slabs)
     return how->copy == KW_COPY_NONE || how->own || split > 2 * wanted ? 1 : split;
 }
 
-/* Shares of the boxes: without them each thread copies, or reads by parts of lines, pixels that others do too. Their sums, as fp32, take at most
- * a quarter of what is copied; where that is read as it lies, an eighth, and units are tiles of a part, so that fewer parts do. So do
- * they for tile registers, whose sums take a twentieth of the time where there are more. They depend on the problem alone, and so do the bits of
- * results. */
+/* Shares of the boxes. Without them threads rest, or each copies, or reads by parts of lines, pixels that others do too. Their sums, as fp32,
+ * take at most a quarter of the bytes that are copied, or an eighth of those that are read as they lie. Fewer shares do where units are tiles of
+ * a share (nothing copied, one tap at a time), and for tile registers, of whose time the sums of more would be a twentieth. They depend on the
+ * problem alone, and so do the bits of results. */
 static int64_t parts_wanted(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums) {
     enum { COPIED_PARTS = 32, FEWER_PARTS = 16 };
     double most = box_bytes(s, d, s->out) / ((how->copy == KW_COPY_BOTH ? 4.0 : 8.0) * (double)sums);
