@@ -262,11 +262,11 @@ KW_INLINE kw_i64 last_lanes(const share *s) {
     return KW_READS_ON && channels < KW_WIDTH ? channels - (KW_WIDTH - KW_LANES) : 0;
 }
 KW_INLINE kw_i64 x_offset(const share *s, const place *at) {
-    if (KW_WAYS) return first_x(s, at) * KW_ELEMENT;
+    if (KW_WAYS) return first_x(s, at) * (4 * KW_IN_TURN);
     return KW_COPY ? (KW_LANES_C ? at->v_block : at->b_block) * s->x.block : first_x(s, at) * KW_BYTES;
 }
 KW_INLINE kw_i64 y_offset(const share *s, const place *at) {
-    if (KW_WAYS) return first_y(s, at) * KW_ELEMENT;
+    if (KW_WAYS) return first_y(s, at) * (4 * KW_IN_TURN);
     return KW_COPY_Y ? (KW_LANES_C ? at->b_block : at->v_block) * s->y.block : first_y(s, at) * KW_BYTES;
 }
 
