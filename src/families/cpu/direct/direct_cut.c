@@ -136,21 +136,12 @@ static int64_t flow_pixels(const kw_direct_cut *c, int64_t tile) {
     return blocks * ((c->height.pixels - last) / c->rows * whole + kw_round_up((last - 1) * kw_direct_row_pixels(c) + c->cols, tile));
 }
 
-/* What a block reads of a slice and its neighbours: the copy, or of the tensor as it lies no padding. */
-static int64_t read_bytes(const kw_direct_cut *c, const kw_tile *tile) {
-    if (!c->in_place) {
-        return copy_bytes(c, tile);
-    }
-    int64_t rows = kw_min((c->rows - 1) * c->height.step + c->height.reach + 1, c->height.source);
-    return rows * kw_min(kw_direct_row_pixels(c), c->width.source) * c->pixel * kw_max(kw_min(c->depth.taps, c->depth.source), 1);
-}
-
-/* Narrows the block, rows first, until what it reads fits the budget or the block is a tile. */
+/* Narrows the block, rows first, until its copy fits the budget or the block is a tile. */
 static void narrow(kw_direct_cut *c, const kw_tile *tile, int64_t budget) {
-    while (read_bytes(c, tile) > budget && c->rows > tile->rows) {
+    while (copy_bytes(c, tile) > budget && c->rows > tile->rows) {
         c->rows = kw_round_up(c->rows / 2, tile->rows);
     }
-    while (read_bytes(c, tile) > budget && c->cols > tile->cols) {
+    while (copy_bytes(c, tile) > budget && c->cols > tile->cols) {
         c->cols = kw_round_up(c->cols / 2, tile->cols);
     }
 }
@@ -184,19 +175,6 @@ static int64_t columns_of_flow(const kw_direct_cut *c, const kw_direct *direct, 
     return kw_ceil_div(c->width.pixels, kw_ceil_div(c->width.pixels, kw_max(near, LEAST)));
 }
 
-/* The rows of a block where the sources and results of all groups are clearly more than the second-level cache holds: those of a block do, so that the next group
- * has from there what one leaves of a line; no fewer than leave most of a copy to its own block. */
-static int64_t rows_of_all_groups(const kw_direct_cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target) {
-    enum { SPAN = 3 };
-    const kw_conv_dims *d = &problem->conv;
-    bool forward = problem->op == KW_CONV_FWD;
-    int64_t source = c->height.step * c->width.source * (forward ? d->c : d->k), result = c->width.pixels * (forward ? d->k : d->c);
-    int64_t row = (source + c->height.walks * c->width.walks * result) * (int64_t)kw_dtype_size(problem->dtype);
-    int64_t least = SPAN * (c->height.reach / c->height.step) + 1, most = kw_max(target->l2 / 2 / row, least);
-    bool many = 8 * c->height.pixels * row > 9 * target->l2 && c->rows > most;
-    return many ? kw_min(c->rows, kw_round_up(kw_ceil_div(c->height.pixels, kw_ceil_div(c->height.pixels, most)), tile->rows)) : c->rows;
-}
-
 /* As many rows as fit half of the second-level cache, and fewer where threads had no block. */
 static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_problem *problem, const kw_target *target,
                        const kw_direct_facts *facts) {
@@ -207,9 +185,6 @@ static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_probl
     }
     c->cols = c->flow ? columns_of_flow(c, direct, target) : kw_round_up(c->width.pixels, tile->cols);
     narrow(c, tile, target->l2 / 2);
-    if (facts->shares > 1 && !c->in_place) {
-        c->rows = rows_of_all_groups(c, tile, problem, target);
-    }
     while (kw_direct_cells(c, problem, facts->shares) * kw_ceil_div(c->height.pixels, c->rows) * facts->blocks < target->units &&
            c->rows > tile->rows) {
         c->rows = kw_round_up(c->rows / 2, tile->rows);
@@ -226,6 +201,9 @@ static int64_t least_tile(const kw_tile_work *work, const kw_tile *tile) {
 double kw_direct_summed_pairs(const kw_direct_cut *c, const kw_tile_work *work, const kw_tile *tile) {
     if (c->flow) {
         return (double)flow_pixels(c, least_tile(work, tile)) * (double)c->height.all_taps * (double)c->width.all_taps;
+    }
+    if (c->stands) {
+        return (double)c->width.products * (double)c->tall.tiled;
     }
     return (double)(tile->rows == 1 ? c->height.products : c->height.tiled) * (double)c->width.tiled;
 }
@@ -323,99 +301,24 @@ static void place_rows(kw_direct_cut *c, const kw_tile *tile, const kw_problem *
     c->copied = c->in_place ? 0 : copy_bytes(c, tile);
 }
 
-/* Jobs of a line by each tap along it, where tiles have so many pixels. */
-typedef struct intervals {
-    double products; /* pixels that the jobs take as long as */
-    double pieces;   /* for which weights are loaded */
-    double jobs;     /* those by several taps are one */
-} intervals;
-
-/* count intervals of so many pixels, each cut into pieces that fit a tile; few pixels have two sums each. */
-static void add_intervals(intervals *all, int64_t count, int64_t pixels, int64_t tile, double taps, const edge *how) {
-    if (count > 0 && pixels > 0) {
-        int64_t pieces = kw_ceil_div(pixels, tile);
-        all->products += (double)(count * kw_max(pixels, pieces * kw_ceil_div(how->least, 2)));
-        all->pieces += (double)(count * pieces);
-        all->jobs += (double)(count * pieces) / taps;
-    }
-}
-
-static intervals intervals_of(const kw_problem *problem, int axis, int64_t size, int64_t tile, int64_t tall, const edge *how) {
-    kw_walk walk = kw_problem_walk(problem, axis, 0);
-    intervals all = {0};
-    for (int64_t t = 0; t < walk.taps; t++) {
-        int64_t at = walk.src_start + t * walk.tap_src_step, begin = kw_ceil_div(kw_max(-at, 0), walk.src_step);
-        int64_t end = kw_min(kw_ceil_div(kw_max(size - at, 0), walk.src_step), walk.pixels);
-        if (begin >= end) {
-            continue;
-        }
-        int64_t first = begin / tall, last = (end - 1) / tall;
-        add_intervals(&all, 1, kw_min(end, (first + 1) * tall) - begin, tile, 1, how);
-        add_intervals(&all, last > first, end - last * tall, tile, 1, how);
-        add_intervals(&all, last - first - 1, tall, tile, (double)walk.taps, how);
-    }
-    return all;
-}
-
-/* One way to sum intervals, and what it takes of each slice and channel block, in products of a vector. */
-typedef struct line_cut {
-    int64_t tall;
-    double cost;
-} line_cut;
-
-/* The best of tiles along an axis: as wide as a usual one, or as the line, whose pixels are block of a block. */
-static line_cut cut_line(const kw_problem *problem, const kw_direct_cut *c, const kw_tile *tile, int64_t steps, int axis, const edge *how) {
-    enum { A_JOB = 80, MOST = 64 };
-    const kw_direct_span *along = axis == 1 ? &c->height : &c->width, *across = axis == 1 ? &c->width : &c->height;
-    int64_t pixels = kw_min(axis == 1 ? c->rows : c->cols, along->pixels), usual = kw_ceil_div(pixels, kw_ceil_div(pixels, tile->cols));
-    line_cut best = {0};
-    for (int64_t tall = usual; tall <= kw_max(pixels, usual); tall = tall < pixels ? pixels : pixels + 1) {
-        intervals all = intervals_of(problem, axis, along->source, tile->cols, tall, how);
-        double products = (double)(across->products * steps * tile->vecs) * (all.products + all.pieces);
-        line_cut cut = {tall, products + A_JOB * all.jobs * (double)across->pixels};
-        if (tall == usual || (tall <= MOST && cut.cost < best.cost)) {
-            best = cut;
-        }
-    }
-    return best;
-}
-
-/* Lines that have their sums in a quarter of the second-level cache at once, where a block's weights find no room in half of it. */
-static int64_t lines_at_once(const kw_tile_work *work, const kw_problem *problem, const kw_target *target, int64_t steps, int64_t tall,
-                             int64_t lines) {
-    const kw_conv_dims *d = &problem->conv;
-    int64_t step = KW_TILE_STEP_BYTES(work->block), weights = d->filter[0] * d->filter[1] * d->filter[2] * steps * step;
-    return weights > target->l2 / 2 ? kw_max(1, kw_min(lines, target->l2 / 4 / (tall * step))) : 1;
-}
-
-/* Whether tiles sum intervals (kernels/cpu/direct/direct_intervals.h; what launch counts stays that of tiles that test, by whose times models were
- * trained), and along which axis: where products, loads of weights and jobs take a twentieth
- * less. Columns are for taps of a filter row that are one run; where their pixels lie by few sets of a cache, they have no room in it. */
-static void cut_intervals(kw_direct_cut *c, const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem,
-                          const kw_target *target, const kw_direct_facts *facts, const edge *how) {
+/* Whether tiles stand (kernels/cpu/direct/direct_stand.h): where taps of a filter row are one run and the products and visits of a few pixels take a
+ * twentieth less. Pixels of a column that lie by few sets of a cache have no room in it. */
+static bool tiles_stand(kw_direct_cut *c, const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem,
+                        const kw_direct_facts *facts, const edge *how) {
     enum { A_VISIT = 32, WAY = 4096, WAYS = 8 };
-    const double a_test = 0.5;
     const kw_tile *tile = &direct->tile;
     const kw_conv_dims *d = &problem->conv;
-    bool walks = problem->op == KW_CONV_FWD || d->stride[0] * d->stride[1] * d->stride[2] == 1;
-    if (tile->rows > 1 || how->skip != SKIP_PIXELS || tile->own || tile->ways || direct->merge || work->amx || !walks ||
-        facts->together > 1) {
-        return;
+    bool walks = problem->op == KW_CONV_FWD || d->stride[1] * d->stride[2] == 1;
+    bool joins = d->filter[2] > 1 && d->dilation[2] == 1 && c->pixel == 4 * facts->steps && facts->together == 1;
+    if (tile->rows > 1 || how->skip != SKIP_PIXELS || how->group > 1 || tile->own || tile->ways || direct->merge || work->amx || !walks ||
+        !joins || c->rows < kw_min(c->height.pixels, 2 * tile->cols) ||
+        tile->cols * kw_gcd(WAY, c->row * c->height.step) > WAYS * WAY / 2) {
+        return false;
     }
-    bool joins = d->filter[2] > 1 && d->dilation[2] == 1 && c->pixel == 4 * facts->steps;
-    bool stands =
-        joins && c->rows >= kw_min(c->height.pixels, 2 * tile->cols) && tile->cols * kw_gcd(WAY, c->row * c->height.step) <= WAYS * WAY / 2;
-    double run = (double)(facts->steps * tile->vecs), height = (double)c->height.products;
-    line_cut row = cut_line(problem, c, tile, facts->steps, 2, how), column = cut_line(problem, c, tile, facts->steps, 1, how);
-    const line_cut *best = stands && column.cost < row.cost ? &column : &row;
-    double test = tile->vecs > 2 ? 0 : tile->vecs > 1 ? a_test / 2 : a_test; /* of a pixel in each step, beside its products */
-    double a_part = A_VISIT + test * (double)(tile->cols * facts->steps);
-    double usual = height * ((double)(c->width.tiled + c->width.visits) * run + a_part * (double)c->width.parts);
-    if (20 * best->cost <= 19 * usual) {
-        c->line = best == &column ? KW_DIRECT_STANDS : KW_DIRECT_LIES;
-        c->tall = best->tall;
-        c->lines = lines_at_once(work, problem, target, facts->steps, c->tall, best == &column ? c->width.pixels : c->rows);
-    }
+    c->tall = source_span(problem, 1, tile->cols, how);
+    double run = (double)facts->steps * tile->vecs, height = (double)c->height.products, width = (double)c->width.products;
+    double lies = height * ((double)c->width.tiled * run + A_VISIT * (double)c->width.parts);
+    return 20 * (width * (double)c->tall.tiled * run + A_VISIT * (double)(c->width.pixels * c->tall.visits)) <= 19 * lies;
 }
 
 /* The height where the rows of one way stand for those of all: the copy has rows outside the image as well. */
@@ -468,6 +371,6 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
         }
     }
     place_rows(&c, tile, problem);
-    cut_intervals(&c, direct, work, problem, target, facts, &cols);
+    c.stands = tiles_stand(&c, direct, work, problem, facts, &cols);
     return c;
 }

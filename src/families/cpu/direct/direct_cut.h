@@ -25,8 +25,8 @@ typedef struct kw_direct_cut {
     int64_t pixel;       /* bytes of a copied pixel, or from one to the next */
     int64_t spare;       /* bytes behind a copied row */
     bool flow;           /* tiles go on in the next row */
-    int line;            /* 0, or tiles sum intervals: KW_DIRECT_LIES, KW_DIRECT_STANDS */
-    int64_t tall, lines; /* their pixels, and lines whose sums are in memory at once */
+    bool stands;         /* tiles have the rows of one column */
+    kw_direct_span tall; /* of the height, by these */
     bool in_place;       /* nothing is copied */
     bool edges;          /* nothing but what the tiles at both ends of a row read (kernels/cpu/direct/direct_edges.h) */
     int64_t edge_pixels; /* of these, in a row of the copy */
