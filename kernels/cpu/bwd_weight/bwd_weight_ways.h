@@ -15,7 +15,7 @@ static __attribute__((noinline)) void copy_some_ways(char *to, const char *from,
 }
 
 /* The pixels of a row of the box, of all shares one after the other. ways: that exist of all. */
-static void copy_way_row(const side *to, char *pixel, const char *row, const copy *c, kw_i64 ways) {
+static void copy_row_of_ways(const side *to, char *pixel, const char *row, const copy *c, kw_i64 ways) {
     kw_i64 step = to->step[KW_BOX_W], pitch = c->tensor.step[KW_BOX_W], low = to->low[KW_BOX_W], end = low + to->count[KW_BOX_W];
     kw_i64 first = kw_min(kw_max(low, 0), end), last = kw_max(kw_min(end, c->tensor.count[KW_BOX_W]), first);
     kw_i64 channels = c->channels, whole = kw_min(c->groups, ways / KW_WAYS);
@@ -31,15 +31,15 @@ static void copy_way_row(const side *to, char *pixel, const char *row, const cop
     for (; first < last; first++, pixel += step, row += pitch) {
         char *q = pixel;
         const char *p = row;
+        for (kw_i64 g = 0; g < whole; g++, q += c->apart, p += KW_WAYS * channels * 4) {
 #if KW_MASKS
-        for (kw_i64 g = is_narrow ? 0 : whole; g < whole; g++, q += c->apart, p += KW_WAYS * channels * 4)
-            interleave_narrow(q, p, &n);
-        for (kw_i64 g = is_narrow ? whole : 0; g < whole; g++, q += c->apart, p += KW_WAYS * channels * 4)
-            interleave_apart(q, p, channels * 4, channels);
-#else
-        for (kw_i64 g = 0; g < whole; g++, q += c->apart, p += KW_WAYS * channels * 4)
-            interleave_apart(q, p, channels * 4, channels);
+            if (is_narrow) {
+                interleave_narrow(q, p, &n);
+                continue;
+            }
 #endif
+            interleave_apart(q, p, channels * 4, channels);
+        }
         if (whole < c->groups) copy_some_ways(q, p, channels, ways - whole * KW_WAYS);
     }
 }
@@ -53,10 +53,10 @@ static void copy_ways(side *to, char *at, const copy *c, kw_i64 ways, kw_i64 wid
     for (kw_i64 n = 0; n < to->count[KW_BOX_N]; n++) {
         for (kw_i64 d = 0; d < to->count[KW_BOX_D]; d++) {
             for (kw_i64 h = 0; h < to->count[KW_BOX_H]; h++, at += to->step[KW_BOX_H])
-                copy_way_row(to, at,
-                             t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
-                                 (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H],
-                             c, ways);
+                copy_row_of_ways(to, at,
+                                 t->at + (to->low[KW_BOX_N] + n) * t->step[KW_BOX_N] + (to->low[KW_BOX_D] + d) * t->step[KW_BOX_D] +
+                                     (to->low[KW_BOX_H] + h) * t->step[KW_BOX_H],
+                                 c, ways);
         }
     }
 }

@@ -1,9 +1,9 @@
 /* direct_edges.h: merged columns in place. Where a filter row's columns and channels are one run, tiles that read no padding find it in the tensor
  * as it lies; only what the tiles at both ends of a row read is copied, with its padding. A copy of all rows took 13 to 21 % of the time of first
  * layers. What lies in the copy: of a row the columns of the left tiles, then those of the right ones (kw_direct_edges). */
-#define KW_EDGES (KW_MERGE && KW_IN_PLACE && KW_MATH == 0 && !KW_HEADED && KW_WORD == KW_BYTES)
+#define KW_COPIES_EDGES (KW_MERGE && KW_IN_PLACE && KW_MATH == 0 && !KW_HEADED && KW_WORD == KW_BYTES)
 
-#if KW_EDGES
+#if KW_COPIES_EDGES
 static int has_edges(const kw_kernel_args *a) { return a->params.flow == KW_DIRECT_EDGES; }
 
 static kw_i64 reach_of(const side *x) { return kw_max(x->walk.taps - 1, 0) * x->walk.tap_src_step; }
@@ -39,10 +39,11 @@ static row_ends row_ends_of(const kw_kernel_args *a, const side *x) {
     if (!has_edges(a)) return (row_ends){0};
     kw_direct_edges e = edges_of(a, x);
     kw_i64 pixel = a->params.pixel, size = SRC_SIZE(a)[2], step = x->walk.src_step, start = x->walk.src_start;
+    kw_i64 left = kw_direct_edge_columns(e.left, step, reach_of(x)), right = kw_direct_edge_columns(x->count - e.from, step, reach_of(x));
+    /* Of strides larger than the filter a part may be padding alone. */
     kw_i64 right_at = kw_min(start + e.from * step, size), high = start + (x->count - 1) * step + reach_of(x) + 1;
-    kw_i64 before = e.left ? kw_max(-start, 0) : 0, behind = e.from < x->count ? kw_max(high - size, 0) : 0;
-    kw_i64 right = e.from < x->count ? kw_direct_edge_columns(x->count - e.from, step, reach_of(x)) - behind : 0;
-    return (row_ends){before * pixel, left_bytes(a, x, &e) - before * pixel, right_at * pixel, right * pixel, behind * pixel};
+    kw_i64 before = kw_min(left, kw_max(-start, 0)), behind = kw_min(right, kw_max(high - size, 0));
+    return (row_ends){before * pixel, (left - before) * pixel, right_at * pixel, (right - behind) * pixel, behind * pixel};
 }
 
 /* Of a row inside the image, as all rows of the copy are. Zeros end up to a vector behind the padding, where something is written later, or nothing

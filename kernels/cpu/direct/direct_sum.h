@@ -50,7 +50,7 @@ KW_INLINE void join_runs(kw_tile_job *job, kw_i64 runs, kw_i64 steps) {
 
 #include "cpu/direct/direct_stand.h"
 
-#if KW_EDGES
+#if KW_COPIES_EDGES
 #include "cpu/direct/direct_edges_sum.h"
 #endif
 
@@ -98,7 +98,7 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
     char *dst = DST(a) + DST_FIRST(a, first, pitch, b->n, z, y, x) + first_result(a, b->share) * KW_OUT_BYTES;
     if (zeros == SWEEP_ALONE || (zeros == SWEEP_FIRST && KW_MATH == 3)) sweep_rows(a, x, &job, dst, y->at, y->count);
     if (zeros == SWEEP_ALONE) return;
-#if KW_EDGES
+#if KW_COPIES_EDGES
     if (p->flow == KW_DIRECT_EDGES) {
         job.src = src, job.out = dst;
         job.at = kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]);

@@ -53,10 +53,6 @@
 #define KW_TILE_JOINS 0
 #endif
 
-#ifndef KW_TILE_REPEATS
-#define KW_TILE_REPEATS 0
-#endif
-
 #ifndef KW_TILE_STRIDES
 #define KW_TILE_STRIDES 0
 #endif

@@ -42,7 +42,7 @@ static bool amx_tile_is_whole(const kw_rule_case *c) {
 static bool bwd_weight_tile_in_registers(const kw_rule_case *c) {
     const int32_t *axis = c->config->axis;
     if (multiplies_tiles(c->config)) {
-        return axis[TILE] / KW_AMX_ROWS * axis[VECS] + 2 <= KW_AMX_REGISTERS;
+        return kw_tile_parts_fit_amx(&(kw_tile){.rows = 1, .cols = axis[TILE], .vecs = axis[VECS]});
     }
     return (axis[TILE] * kw_max(axis[MERGE], 1) + 1) * axis[VECS] + 1 <= kw_config_isa(c->config)->registers;
 }
@@ -87,8 +87,7 @@ static kw_bwd_weight bwd_weight_of(const kw_config *config) {
 }
 
 static bool merged_row_is_dense(const kw_rule_case *c) {
-    const kw_conv_dims *d = &c->problem->conv;
-    return !c->config->axis[MERGE] || d->dilation[2] == 1 || d->filter[2] == 1;
+    return !c->config->axis[MERGE] || kw_has_dense_rows(c);
 }
 
 static bool filter_has_merged_rows(const kw_rule_case *c) {
@@ -117,7 +116,7 @@ static bool rows_are_runs(const kw_rule_case *c) {
 static const kw_rule fits_rules[] = {
     {"merged_row", "merge=1 needs dilation 1 in the last axis", merged_row_is_dense},
     {"merged_rows", "the filter's rows must be a multiple of merge", filter_has_merged_rows},
-    {"whole_tile", "where a tensor is not copied, it must have as many channels as the tile, or of 16 lanes part of the last vector's",
+    {"whole_tile", "a tensor that is not copied must have as many channels as the tile; with 16 lanes some of its last vector's may lack",
      tensors_hold_a_tile},
     {"merged_in_place", "copy=0 beside merge needs one group, several taps a row and tensors without pitches", rows_are_runs},
     {0},

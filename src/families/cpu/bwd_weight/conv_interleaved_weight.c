@@ -38,22 +38,13 @@ static bool ways_are_even(const kw_rule_case *c) {
     return c->config->axis[WAYS] % 2 == 0;
 }
 
-static bool has_channels_last(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_LAST;
-}
-
-static bool has_several_groups(const kw_rule_case *c) {
-    return c->problem->conv.g > 1;
-}
-
 static bool channels_are_few(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     return d->c / d->g <= KW_BWD_WEIGHT_WAY_CHANNELS && d->k / d->g <= KW_BWD_WEIGHT_WAY_CHANNELS;
 }
 
 static bool row_is_dense(const kw_rule_case *c) {
-    const kw_conv_dims *d = &c->problem->conv;
-    return !c->config->axis[MERGE] || d->dilation[2] == 1 || d->filter[2] == 1;
+    return !c->config->axis[MERGE] || kw_has_dense_rows(c);
 }
 
 static const kw_rule valid_rules[] = {
@@ -63,8 +54,8 @@ static const kw_rule valid_rules[] = {
 };
 
 static const kw_rule takes_rules[] = {
-    {"channels_last", "the layout must be channels-last", has_channels_last},
-    {"several_groups", "g must be above 1", has_several_groups},
+    {"channels_last", "the layout must be channels-last", kw_has_channels_last},
+    {"several_groups", "g must be above 1", kw_has_several_groups},
     {"way_channels", "a group must have at most 96 channels; above, conv.direct_bwd_weight leaves few lanes idle", channels_are_few},
     {0},
 };

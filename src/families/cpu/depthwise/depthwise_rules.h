@@ -7,10 +7,6 @@
 #include "problem/epilogue/epilogue.h"
 #include "problem/tensors/pitch.h"
 
-static inline bool kw_has_channels_last(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_LAST;
-}
-
 static inline bool kw_has_channels_first(const kw_rule_case *c) {
     return c->problem->layout == KW_CHANNELS_FIRST;
 }

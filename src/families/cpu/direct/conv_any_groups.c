@@ -25,22 +25,14 @@ static void conv_any_groups_decode(const kw_config *config, const kw_target *tar
     *(kw_direct *)decoded = any_groups_direct(config);
 }
 
-static bool has_channels_last(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_LAST;
-}
-
-static bool has_several_groups(const kw_rule_case *c) {
-    return c->problem->conv.g > 1;
-}
-
 static bool channels_are_few(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     return (c->problem->op == KW_CONV_FWD ? d->c : d->k) / d->g <= KW_OWN_CHANNELS;
 }
 
 static const kw_rule takes_rules[] = {
-    {"channels_last", "the layout must be channels-last", has_channels_last},
-    {"several_groups", "g must be above 1", has_several_groups},
+    {"channels_last", "the layout must be channels-last", kw_has_channels_last},
+    {"several_groups", "g must be above 1", kw_has_several_groups},
     {"group_source", "a group must have at most 96 source channels; above, conv.direct is as fast", channels_are_few},
     {0},
 };
@@ -103,8 +95,7 @@ static bool weight_tile_in_registers(const kw_rule_case *c) {
 }
 
 static bool weight_row_is_dense(const kw_rule_case *c) {
-    const kw_conv_dims *d = &c->problem->conv;
-    return !c->config->axis[MERGE] || d->dilation[2] == 1 || d->filter[2] == 1;
+    return !c->config->axis[MERGE] || kw_has_dense_rows(c);
 }
 
 static bool weight_channels_are_few(const kw_rule_case *c) {
@@ -118,8 +109,8 @@ static const kw_rule weight_valid_rules[] = {
 };
 
 static const kw_rule weight_takes_rules[] = {
-    {"channels_last", "the layout must be channels-last", has_channels_last},
-    {"several_groups", "g must be above 1", has_several_groups},
+    {"channels_last", "the layout must be channels-last", kw_has_channels_last},
+    {"several_groups", "g must be above 1", kw_has_several_groups},
     {"group_source", "a group must have at most 96 input channels; above, conv.direct_bwd_weight is as fast", weight_channels_are_few},
     {0},
 };

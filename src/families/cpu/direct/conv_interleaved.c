@@ -33,10 +33,6 @@ static bool ways_are_even(const kw_rule_case *c) {
     return c->config->axis[WAYS] % 2 == 0;
 }
 
-static bool has_channels_last(const kw_rule_case *c) {
-    return c->problem->layout == KW_CHANNELS_LAST;
-}
-
 static bool source_is_copied(const kw_rule_case *c) {
     const kw_conv_dims *d = &c->problem->conv;
     return (c->problem->op == KW_CONV_FWD ? d->c : d->k) / d->g <= KW_DIRECT_WAY_CHANNELS;
@@ -63,7 +59,7 @@ static const kw_rule valid_rules[] = {
 };
 
 static const kw_rule takes_rules[] = {
-    {"channels_last", "the layout must be channels-last", has_channels_last},
+    {"channels_last", "the layout must be channels-last", kw_has_channels_last},
     {"way_source", "a group must have at most 1024 source channels", source_is_copied},
     {"way_results", "a group must have at most 96 result channels; above, conv.direct leaves few lanes idle", results_are_few},
     {0},

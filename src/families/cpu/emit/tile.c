@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5 };
+enum { PIXELS_OF_A_BASE = 7, BASES_MAX = 5, AMX_REGISTERS = 8 };
 
 static int32_t bases_of_row(const kw_tile *tile) {
     return (tile->cols + PIXELS_OF_A_BASE - 1) / PIXELS_OF_A_BASE;
@@ -30,7 +30,11 @@ static bool amx_tile_is_whole(const kw_rule_case *c) {
 }
 
 bool kw_tile_fits_amx(const kw_tile *tile) {
-    return amx_pixels(tile) * tile->vecs + kw_min(amx_pixels(tile), tile->vecs) + 1 <= KW_AMX_REGISTERS;
+    return amx_pixels(tile) * tile->vecs + kw_min(amx_pixels(tile), tile->vecs) + 1 <= AMX_REGISTERS;
+}
+
+bool kw_tile_parts_fit_amx(const kw_tile *tile) {
+    return amx_pixels(tile) * tile->vecs + 2 <= AMX_REGISTERS;
 }
 
 static bool tile_in_registers(const kw_rule_case *c) {

@@ -29,14 +29,13 @@ extern const kw_rule kw_run_takes_rules[];
 void kw_tile_emit(kw_text *text, const kw_tile *tile, const kw_config *config);
 /* Pixels that edge=skip leaves out together, of a tile of so many output channels: a test for each would take as long as its products. */
 int32_t kw_tile_group(const kw_tile *tile, int64_t block);
-enum { KW_AMX_REGISTERS = 8 };
-
 /* Of math=amx what goes over registers alone, KW_EACH_SUM and KW_CHUNK of kernels/cpu/lib/amx_tile.h: tile->cols rows by tile->vecs. And of each
  * part of the tile, the first r registers of rows by the first v vectors, KW_EACH_r_v_SUM and KW_r_v_CHUNK; KW_EACH_PART(DO) is DO(r, v) for each. Six
  * sums fit as well, of sides that are not kept (kw_tile_fits_amx). */
 void kw_tile_emit_parts(kw_text *text, const kw_tile *tile);
-/* Whether the registers of math=amx hold such a tile. */
+/* Whether the registers of math=amx hold such a tile with one of its sides; or, of kw_tile_emit_parts, with one register of each. */
 bool kw_tile_fits_amx(const kw_tile *tile);
+bool kw_tile_parts_fit_amx(const kw_tile *tile);
 
 /* What launch() of every dense family needs to know of its packed weights and steps. */
 typedef struct kw_tile_work {
