@@ -224,10 +224,13 @@ static int64_t line_part(int64_t bytes) {
 }
 
 /* Whether no tap reads outside the width. */
-static bool reads_inside(const kw_problem *problem, const kw_direct_cut *c) {
+static bool reads_inside(const kw_problem *problem) {
     const kw_conv_dims *d = &problem->conv;
-    bool forward = problem->op == KW_CONV_FWD && (c->width.pixels - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2];
-    return d->pad[2] == 0 && (forward || (d->filter[2] == 1 && d->stride[2] == 1));
+    int64_t out[3];
+    kw_problem_output(out, problem);
+    bool forward = problem->op == KW_CONV_FWD, point = d->filter[2] == 1 && d->stride[2] == 1;
+    bool inside = forward ? (out[2] - 1) * d->stride[2] + (d->filter[2] - 1) * d->dilation[2] < d->in[2] : point && d->in[2] <= out[2];
+    return d->pad[2] == 0 && inside;
 }
 
 /* Bytes from a pixel of the tensor that is read to the next one of its row, to the next row, to the next plane. */
@@ -268,7 +271,7 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
         return once || as_copied;
     }
     bool whole = direct->tile.rows == 1 && c->width.pixels >= direct->tile.cols && (d->g == 1 || !direct->merge);
-    return (once || as_copied) && whole && reads_inside(problem, c);
+    return (once || as_copied) && whole && reads_inside(problem);
 }
 
 /* Whether tiles find merged columns in the tensor but for those at both ends of a row, and how much of a row these read. A block has all columns. */
