@@ -15,7 +15,7 @@ static kw_status open_context_device(kw_context *context, const char *device, kw
     }
     if (!status) {
         context->facts = *context->backend->target(context->device);
-        bool kept = kw_rates_recall(&context->facts, &context->settings);
+        bool kept = kw_rates_recall(&context->facts, &context->settings) >= KW_RATES_LOOKS;
         atomic_init(&context->rates_known, kept || context->settings.usual_rates || kw_target_is_gpu(&context->facts));
         atomic_init(&context->target, &context->facts);
         kw_target_print(context->target_text, sizeof context->target_text, context->target);

@@ -96,3 +96,10 @@ void kw_rates_raise(kw_rates *rates, const kw_rates *other) {
         set_value(rates, which, fmax(value_of(rates, which), value_of(other, which)));
     }
 }
+
+void kw_rates_order(kw_rates *rates) {
+    bool cached = rates->l3 > 0;
+    rates->l3_full = rates->l3_full > 0 ? fmax(rates->l3_full, rates->ram) : 0;
+    rates->l3 = cached ? fmax(rates->l3, rates->l3_full) : 0;
+    rates->l2 = rates->l2 > 0 ? fmax(rates->l2, rates->l3) : 0;
+}

@@ -48,4 +48,6 @@ size_t kw_rates_print(char *text, size_t capacity, const kw_rates *rates);
 bool kw_rates_parse(kw_rates *rates, kw_word text);
 /* Of two measurements of one machine the higher, rate by rate: what disturbs one makes it lower. */
 void kw_rates_raise(kw_rates *rates, const kw_rates *other);
+/* A nearer level of memory that was measured as slower than a farther one was disturbed: it gets the farther one's rate. */
+void kw_rates_order(kw_rates *rates);
 #endif

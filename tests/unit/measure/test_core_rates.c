@@ -6,6 +6,9 @@
 #include "support/kw_test.h"
 #include "support/scratch.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 static const kw_target one_core = {.backend = KW_BACKEND_CPU,
                                    .arch = "x86-64-v3",
                                    .model = "vendor-1-2-3",
@@ -43,20 +46,24 @@ static void they_are_kept_by_machine(void **state) {
     kw_settings settings = {.data = scratch_make(folder)};
     kw_target first = one_core, other = one_core, read = one_core;
     snprintf(other.arch, sizeof other.arch, "x86-64-v4");
-    assert_false(kw_rates_recall(&read, &settings));
+    assert_int_equal(kw_rates_recall(&read, &settings), 0);
     first.rates = (kw_rates){.fma256 = 7, .ram = 25};
     other.rates = (kw_rates){.fma512 = 4};
     assert_int_equal(kw_rates_keep(&first, &settings, &err), KW_OK);
     assert_int_equal(kw_rates_keep(&other, &settings, &err), KW_OK);
     first.rates.ram = 26;
     assert_int_equal(kw_rates_keep(&first, &settings, &err), KW_OK); /* in place of its line before */
-    assert_true(kw_rates_recall(&read, &settings) && read.rates.fma256 == 7 && read.rates.ram == 26 && read.rates.fma512 == 0);
+    assert_int_equal(kw_rates_recall(&read, &settings), 2);
+    assert_true(read.rates.fma256 == 7 && read.rates.ram == 26 && read.rates.fma512 == 0);
     read = other;
     read.rates = (kw_rates){0};
-    assert_true(kw_rates_recall(&read, &settings) && read.rates.fma512 == 4 && read.rates.ram == 0);
+    assert_int_equal(kw_rates_recall(&read, &settings), 1);
+    assert_true(read.rates.fma512 == 4 && read.rates.fma256 == 0 && read.rates.ram == 26); /* memory is the processor model's */
+    snprintf(read.model, sizeof read.model, "vendor-1-2-4");
+    assert_int_equal(kw_rates_recall(&read, &settings), 0);
     scratch_path(path, folder, "rates.txt");
     char *text = scratch_read(path, &size);
-    assert_string_equal(text, "# kernelwright rates 1\nx86-64-v4 vendor-1-2-3 fma512=4\nx86-64-v3 vendor-1-2-3 fma256=7 ram=26\n");
+    assert_string_equal(text, "# kernelwright rates 1\nx86-64-v4 vendor-1-2-3 fma512=4\nx86-64-v3 vendor-1-2-3 fma256=7 ram=26 looks=2\n");
     free(text);
     /* another version's */
     const char later[] = "# kernelwright rates 2\nx86-64-v3 vendor-1-2-3 fma256=1\n";
@@ -87,11 +94,32 @@ static void what_is_kept_is_only_raised(void **state) {
     scratch_remove(folder);
 }
 
+/* A first choice looks again where the machine was looked at once or twice, but not at once. */
+static void a_first_look_does_not_stand_for_ever(void **state) {
+    (void)state;
+    char folder[SCRATCH_MAX], path[2 * SCRATCH_MAX];
+    kw_settings settings = {.data = scratch_make(folder)};
+    kw_target target = one_core, read = one_core;
+    const struct timespec long_ago[2] = {{.tv_sec = 1000000000}, {.tv_sec = 1000000000}};
+    scratch_path(path, folder, "rates.txt");
+    target.rates = (kw_rates){.fma256 = 1e-6, .l2 = 1e-6, .l3 = 1e-6};
+    assert_int_equal(kw_rates_keep(&target, &settings, NULL), KW_OK);
+    for (int looks = 1; looks <= KW_RATES_LOOKS; looks++) {
+        kw_rates_learn(&read, &settings);
+        assert_int_equal(kw_rates_recall(&read, &settings), __builtin_cpu_supports("avx2") ? looks : 1);
+        assert_true((read.rates.l3 > 0.1) == (looks > 1) || !__builtin_cpu_supports("avx2"));
+        assert_int_equal(utimensat(AT_FDCWD, path, long_ago, 0), 0);
+        kw_rates_learn(&read, &settings);
+    }
+    scratch_remove(folder);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_machine_is_measured),
         cmocka_unit_test(they_are_kept_by_machine),
         cmocka_unit_test(what_is_kept_is_only_raised),
+        cmocka_unit_test(a_first_look_does_not_stand_for_ever),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

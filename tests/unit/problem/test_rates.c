@@ -53,12 +53,22 @@ static void the_higher_of_two_measurements_counts(void **state) {
     assert_true(a.fma256 == 7 && a.ram == 25 && a.l2 == 100 && a.l3 == 0);
 }
 
+static void a_nearer_level_is_no_slower(void **state) {
+    (void)state;
+    kw_rates rates = {.l2 = 102, .l3 = 4.9, .l3_full = 6, .ram = 5.4}, caches = {.l2 = 20, .l3 = 25}, memory = {.ram = 12};
+    kw_rates_order(&rates);
+    assert_true(rates.l2 == 102 && rates.l3 == 6 && rates.l3_full == 6 && rates.ram == 5.4);
+    kw_rates_order(&caches);
+    assert_true(caches.l2 == 25 && caches.l3 == 25 && caches.l3_full == 0);
+    kw_rates_order(&memory); /* what was not measured stays so */
+    assert_true(memory.ram == 12 && memory.l2 == 0 && memory.l3 == 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(printed_rates_are_read_back),
-        cmocka_unit_test(roofs_beside_them_mean_nothing),
-        cmocka_unit_test(what_was_not_measured_has_a_default),
-        cmocka_unit_test(the_higher_of_two_measurements_counts),
+        cmocka_unit_test(printed_rates_are_read_back),         cmocka_unit_test(roofs_beside_them_mean_nothing),
+        cmocka_unit_test(what_was_not_measured_has_a_default), cmocka_unit_test(the_higher_of_two_measurements_counts),
+        cmocka_unit_test(a_nearer_level_is_no_slower),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
