@@ -123,7 +123,8 @@ fuzz:
 hunt:
 	@tools/setup.sh test
 	@cmake --preset release >/dev/null
-	@cmake --build build -j $(JOBS) --target gpu_hunt
+	@cmake --build build -j $(JOBS) --target gpu_hunt cpu_hunt
+	@KW_CHECK_CACHE=build-kernels build/tests/check/cpu_hunt $${HUNT_SECONDS:-300} $${HUNT_SEED:-$$(date +%Y%m%d)}
 	@build/tests/check/gpu/gpu_hunt $${HUNT_SECONDS:-300} $${HUNT_SEED:-$$(date +%Y%m%d)} $$ARCHS
 
 format:
@@ -167,7 +168,7 @@ help:
 	@echo 'make repeat     how well times repeat; docs/results/DATE/bench-repeat.md'
 	@echo 'make dataset    measure the data set for learning anew (half an hour); data/*.jsonl.gz'
 	@echo 'make fuzz       libFuzzer targets, FUZZ_SECONDS each (60); goes on from the corpus of the last run, FUZZ_CORPUS'
-	@echo 'make hunt       random GPU kernels on random problems in the emulator, HUNT_SECONDS (300) and HUNT_SEED (the day)'
+	@echo 'make hunt       random problems for CPU kernels of every architecture here, then random GPU kernels in the emulator; HUNT_SECONDS (300) each and HUNT_SEED (the day)'
 	@echo 'make format     clang-format over all tracked C files'
 	@echo 'make golden     remake the golden files and kernel samples after a wanted change'
 	@echo 'make install    into PREFIX (/usr/local)'

@@ -160,6 +160,19 @@ static void results_of_mostly_zeros_are_mistrusted(void **state) {
     close_fixture(&f);
 }
 
+/* One result, which relu makes zero for half of all data: other data is drawn. */
+static void few_results_are_given_data_that_tells(void **state) {
+    (void)state;
+    kw_error err = {0};
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        fixture f = open_fixture("conv_fwd fp32 nhwgc c4 k1 i3x3 f3x3 epilogue=bias:fp32+relu");
+        kw_bench_close(&f.bench);
+        assert_int_equal(kw_bench_open(&f.bench, &host_backend, f.device, &f.problem, seed, &err), KW_OK);
+        assert_int_equal(verify(&f, HOST_none, false).outcome, KW_GOOD);
+        close_fixture(&f);
+    }
+}
+
 /* Outputs that no tap reaches are zero by definition; they take no trust away, but must be written. */
 static void zeros_by_definition_are_trusted(void **state) {
     (void)state;
@@ -332,6 +345,7 @@ int main(void) {
         cmocka_unit_test(faults_are_caught_with_a_sample_compared),
         cmocka_unit_test(messages_name_the_place),
         cmocka_unit_test(results_of_mostly_zeros_are_mistrusted),
+        cmocka_unit_test(few_results_are_given_data_that_tells),
         cmocka_unit_test(zeros_by_definition_are_trusted),
         cmocka_unit_test(another_problems_kernel_is_unfit),
         cmocka_unit_test(errors_are_counted_in_bounds_and_last_places),
