@@ -44,7 +44,23 @@ static int64_t draw_extent(uint64_t *random, legal_sizes sizes) {
     case LEGAL_USUAL:
         return usual[below(random, sizeof usual / sizeof *usual)];
     default:
-        return once_in(random, 3) ? between(random, 1, 2) : between(random, 1, 14);
+        return once_in(random, 3) ? between(random, 1, 2) : between(random, 1, once_in(random, 5) ? 80 : 14);
+    }
+}
+
+/* The same as in front, less than nothing, a few, more than in front, or columns of padding alone: wider than a tile, and than the image. */
+static int64_t draw_pad_back(uint64_t *random, int64_t front, int64_t room) {
+    switch (below(random, 8)) {
+    case 0:
+        return -below(random, kw_min(room, 20));
+    case 1:
+        return between(random, 0, 5);
+    case 2:
+        return front < INT32_MAX ? front + between(random, 1, 12) : front;
+    case 3:
+        return between(random, 6, 40);
+    default:
+        return front;
     }
 }
 
@@ -60,8 +76,8 @@ static void draw_axis(uint64_t *random, kw_conv_dims *d, int axis, legal_sizes s
         d->dilation[axis] = once_in(random, 4) ? beyond(random) : d->dilation[axis];
         d->pad[axis] = once_in(random, 4) ? magnitude(random, 50) : d->pad[axis];
     }
-    int64_t room = d->in[axis] + d->pad[axis];
-    d->pad_back[axis] = once_in(random, 2) ? d->pad[axis] : once_in(random, 3) ? -below(random, kw_min(room, 20)) : between(random, 0, 5);
+    d->pad[axis] = once_in(random, 8) ? 0 : d->pad[axis]; /* behind alone */
+    d->pad_back[axis] = draw_pad_back(random, d->pad[axis], d->in[axis] + d->pad[axis]);
 }
 
 /* A filter, a stride or channels that are an axis of the config. */
