@@ -7,7 +7,8 @@
 /* The tensors of one problem with guard zones, filled data and the expected result; made once, used for many kernels. */
 typedef struct kw_bench kw_bench;
 
-/* seed 0: a fixed one. Allocates device memory through the backend. */
+/* seed 0: a fixed one. Where the epilogue leaves too few results that tell anything, later seeds are tried. Allocates device memory through the
+ * backend. */
 kw_status kw_bench_open(kw_bench **bench, const kw_backend *backend, kw_device *device, const kw_problem *problem, uint64_t seed,
                         kw_error *err);
 void kw_bench_close(kw_bench **bench);

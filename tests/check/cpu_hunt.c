@@ -52,12 +52,12 @@ typedef struct hunt {
     found *found;
 } hunt;
 
-/* A problem, the kernel that it was drawn for, and where the search for others begins. */
+/* A problem; first: the kernel of the set that it was drawn for, where the search for others begins. */
 typedef struct drawn {
     const field *of;
     kw_problem problem;
     char text[KW_PROBLEM_TEXT_MAX];
-    size_t drawn_for;
+    size_t first;
     int threads[DEVICES];
 } drawn;
 
@@ -146,7 +146,7 @@ static kw_status check_all(const hunt *h, const drawn *p, kw_error *err) {
     for (size_t i = 0, met = 0; i < count && met < KERNELS && !status; i++) {
         kw_config special;
         /* The one that the problem was drawn for, then far ones: neighbours in a catalog differ by little. */
-        size_t at = (p->drawn_for + i * 7919) % count;
+        size_t at = (p->first + i * 7919) % count;
         if (serves(&special, h, p, &t, &p->of->catalog.configs[at])) {
             status = check_kernel(h, p, &t, &special, err);
             met += kw_config_is_plain(&special) ? 1 : KERNELS / SPECIAL_KERNELS;
@@ -205,9 +205,9 @@ static bool is_small(const kw_problem *problem) {
 static void draw(hunt *h, drawn *p) {
     static const int threads[] = {2, 3, 5};
     do {
-        p->drawn_for = (size_t)kw_random_below(&h->random, p->of->catalog.count);
+        p->first = (size_t)kw_random_below(&h->random, p->of->catalog.count);
         legal_sizes sizes = kw_random_below(&h->random, 3) ? LEGAL_SMALL : LEGAL_USUAL;
-        p->problem = legal_problem_draw(&h->random, &p->of->catalog.configs[p->drawn_for], sizes);
+        p->problem = legal_problem_draw(&h->random, &p->of->catalog.configs[p->first], sizes);
     } while (!is_small(&p->problem));
     kw_problem plain = p->problem;
     if (!kw_random_below(&h->random, 5)) {
@@ -268,13 +268,13 @@ int main(int argc, char **argv) {
         fprintf(stderr, "usage: cpu_hunt SECONDS SEED [ARCH ...]\n");
         return 2;
     }
-    time_t end = time(NULL) + atol(argv[1]);
     h.random = strtoull(argv[2], NULL, 10);
     kw_status status = open_all(&h, &compiler, &cache, argv + 3, &err);
     if (status) {
         fprintf(stderr, "cpu_hunt: %s\n", err.text);
         return status == KW_ENVIRONMENT ? 3 : 2;
     }
+    time_t end = time(NULL) + atol(argv[1]);
     for (; time(NULL) < end; h.problems++) {
         drawn p = {.of = &h.fields[h.problems % h.count]};
         draw(&h, &p);

@@ -1,5 +1,4 @@
-/* legal_wants.h: what a random legal problem may want besides its sizes: an epilogue, another type of the result, tensors that are parts of
- * larger ones. */
+/* legal_wants.h: what a random legal problem may want besides its sizes: an epilogue, tensors that are parts of larger ones. */
 #ifndef KW_TEST_LEGAL_WANTS_H
 #define KW_TEST_LEGAL_WANTS_H
 
