@@ -26,7 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { FIELDS_MAX = 32, DEVICES = 2, KERNELS = 16, SPECIAL_KERNELS = 5, PROBLEM_SECONDS = 60 };
+enum { FIELDS_MAX = 32, DEVICES = 2, KERNELS = 64, SPECIAL_KERNELS = 8, PROBLEM_SECONDS = 60 };
 static const double most_flops = 6e7;
 static const int64_t most_elements = 1 << 19;
 

@@ -47,26 +47,30 @@ static int64_t joined_groups(const kw_tile_work *work, int64_t groups, int64_t s
     return best;
 }
 
-/* How many narrow groups have one copy: lines of memory that several groups share are read and written once. A group's run reads none of the
- * next one's channels. Each thread has units enough. */
-static int64_t groups_together(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
-                               int64_t groups, int64_t src) {
+/* How many narrow groups may have one copy: lines of memory that several groups share are read and written once. A group's run reads none of the
+ * next one's channels. */
+static int64_t narrow_groups(const kw_direct *direct, const kw_tile_work *work, int64_t groups, int64_t src) {
     enum { BYTES = 512 };
     int64_t count = kw_min(groups, BYTES / (src * work->word));
-    if (direct->tile.own || direct->tile.ways || direct->merge || direct->columns || kw_tile_steps(work, src) * work->pair != src) {
-        return 1;
-    }
-    while (count > 1 && target->units > 1 && problem->conv.n * kw_ceil_div(groups, count) < KW_TEAM_UNITS * target->units) {
+    bool runs = kw_tile_steps(work, src) * work->pair == src;
+    return !runs || count < 2 || direct->tile.own || direct->tile.ways || direct->merge || direct->columns ? 1 : count;
+}
+
+/* How many of at most so many have one, so that each thread has units enough. */
+static int64_t groups_together(int64_t most, int64_t groups, int64_t n, const kw_target *target) {
+    int64_t count = most;
+    while (count > 1 && target->units > 1 && n * kw_ceil_div(groups, count) < KW_TEAM_UNITS * target->units) {
         count--;
     }
-    return count > 1 ? kw_ceil_div(groups, kw_ceil_div(groups, count)) : 1;
+    return kw_ceil_div(groups, kw_ceil_div(groups, count));
 }
 
 /* Steps of a run. Of tile registers, that of a group with a copy of its own ends with a line of it, so that no row of a register crosses lines,
- * where a chunk loads as many registers of pixels as of weights: it takes as long however few of its steps there are. */
-static int64_t run_steps(const kw_direct *direct, const kw_tile_work *work, int64_t elements, int64_t together) {
+ * where a chunk loads as many registers of pixels as of weights: it takes as long however few of its steps there are. Groups that one thread gives a
+ * copy together have no such lines on any: chunks make slices, and slices the order of sums. */
+static int64_t run_steps(const kw_direct *direct, const kw_tile_work *work, int64_t elements, int64_t narrow) {
     int64_t steps = kw_tile_steps(work, elements), chunks = KW_AMX_CHUNKS(steps);
-    bool lines = work->amx && together == 1 && chunks > 1 && direct->tile.cols >= KW_AMX_ROWS * direct->tile.vecs;
+    bool lines = work->amx && narrow == 1 && chunks > 1 && direct->tile.cols >= KW_AMX_ROWS * direct->tile.vecs;
     return lines ? chunks * KW_AMX_ROWS : steps;
 }
 
@@ -231,9 +235,9 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
     }
     int64_t join = direct->merge || direct->columns ? 1 : joined_groups(&work, d->g, src, dst);
     src *= join, dst *= join, shares /= join;
-    int64_t groups = shares, together = groups_together(direct, &work, problem, target, groups, src);
+    int64_t groups = shares, narrow = narrow_groups(direct, &work, groups, src), together = groups_together(narrow, groups, d->n, target);
     shares = kw_ceil_div(shares, together);
-    int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = run_steps(direct, &work, elements, together),
+    int64_t elements = src * (direct->merge ? d->filter[2] : 1), steps = run_steps(direct, &work, elements, narrow),
             blocks = kw_ceil_div(dst, work.block);
     int64_t runs = d->filter[0] * d->filter[1] * (direct->merge ? 1 : d->filter[2]);
     weight_slice part = slice_weights(&work, direct, problem, runs, steps, target);
