@@ -366,6 +366,9 @@ static void runs_are_the_same_to_the_last_bit_on_any_number_of_threads(void **st
         "conv_bwd_weight bf16 nhwgc n2 g16 c16 k16 i15x9 f3x3 p1",
         "conv_fwd fp32 nhwgc n2 g16 c16 k16 i12x11 f5x5 p2",
         "conv_bwd_data bf16 nwgc n3 g4 c288 k288 i112 f6 s5 p0:6", /* whose groups have one copy, by fewer on several threads */
+        "conv_bwd_data fp32 nwgc n1 c24 k40 i301 f9 s2 p4",        /* one row of one image, whose columns several threads share out */
+        "conv_fwd fp32 nwgc n1 c20 k24 i307 f15 p7",
+        "conv_fwd bf16 nwgc n1 c40 k24 i307 f15 s2 p7",
     };
     checker *c = *state;
     size_t pairs = 0, differing = 0;

@@ -151,16 +151,29 @@ int64_t kw_direct_cells(const kw_direct_cut *c, const kw_problem *problem, int64
            kw_ceil_div(c->width.pixels, c->cols);
 }
 
-/* The rows of a block with which each thread has KW_TEAM_UNITS of them, of which others can take some over; no fewer than leave most of a
- * copy to its own block, where there is one. */
-static int64_t rows_of_a_team(const kw_direct_cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target,
-                              const kw_direct_facts *facts) {
+/* Of a block rows, or columns, no fewer than leave most of a copy to its own block, where there is one. */
+static int64_t least_of_a_team(const kw_direct_cut *c, const kw_direct_span *axis) {
     enum { SPAN = 3 };
-    int64_t cells = kw_direct_cells(c, problem, facts->shares) * facts->blocks;
-    int64_t least = c->in_place ? 1 : SPAN * (c->height.reach / c->height.step) + 1,
-            bands = kw_ceil_div(KW_TEAM_UNITS * target->units, cells);
-    int64_t rows = kw_round_up(kw_max(kw_max(c->height.pixels / bands, least), 1), tile->rows);
-    return target->units == 1 || c->flow ? c->rows : kw_min(c->rows, rows);
+    return c->in_place ? 1 : SPAN * (axis->reach / axis->step) + 1;
+}
+
+/* Cuts rows, and of rows that cannot be cut further columns, so that each thread has KW_TEAM_UNITS blocks, of which others can take some over.
+ * Tiles that go on in the next row keep their rows; what is copied of both ends of a row alone is of whole rows. */
+static void cut_for_a_team(kw_direct_cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target,
+                           const kw_direct_facts *facts) {
+    int64_t wanted = KW_TEAM_UNITS * target->units, cells = kw_direct_cells(c, problem, facts->shares) * facts->blocks;
+    if (target->units == 1) {
+        return;
+    }
+    if (!c->flow) {
+        int64_t rows = kw_max(c->height.pixels / kw_ceil_div(wanted, cells), least_of_a_team(c, &c->height));
+        c->rows = kw_min(c->rows, kw_round_up(rows, tile->rows));
+    }
+    int64_t bands = cells * kw_ceil_div(c->height.pixels, c->rows);
+    if (bands < wanted && !c->edges && (!c->flow || c->rows == 1)) {
+        int64_t cols = kw_max(c->width.pixels / kw_ceil_div(wanted, bands), least_of_a_team(c, &c->width));
+        c->cols = kw_min(c->cols, kw_round_up(cols, tile->cols));
+    }
 }
 
 /* Columns of a block where tiles go on in the next row. Where a filter row's columns are channels, blocks have no source columns in common and
@@ -189,7 +202,7 @@ static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_probl
            c->rows > tile->rows) {
         c->rows = kw_round_up(c->rows / 2, tile->rows);
     }
-    c->rows = rows_of_a_team(c, tile, problem, target, facts);
+    cut_for_a_team(c, tile, problem, target, facts);
     assert(c->rows % tile->rows == 0 && (c->flow || c->cols % tile->cols == 0));
 }
 
