@@ -3,7 +3,10 @@
 
 bench/peer/peer.c measures, on the processors that this process may use; cpu_problems.py draws. Ratios are the peer's time over ours: above 1 we
 are faster. Of the worst problems every kernel of set default is measured: where another would have been faster by more than a twentieth it
-was the choice, else the kernels."""
+was the choice, else the kernels.
+
+On a machine that others use --rounds 3 asks for all problems three times, a process and a choice each: tables take of a problem the round of the
+median ratio, --rows has every round's row."""
 import argparse
 import collections
 import csv
@@ -36,6 +39,10 @@ class Bench:
         self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         self.about = self.process.stdout.readline().lstrip("# ").strip()
 
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait()
+
     def measure(self, kind, text):
         """A Result, or a line that says why not."""
         try:
@@ -56,6 +63,11 @@ class Bench:
 
 def mean(values):
     return math.exp(statistics.fmean(map(math.log, values)))
+
+
+def median(rows):
+    """Of a problem's rounds the one of the median ratio; the lesser of two."""
+    return sorted(rows, key=lambda r: r.theirs / r.ours)[(len(rows) - 1) // 2]
 
 
 def dtype_of(problem):
@@ -123,6 +135,7 @@ def read_options():
     parser.add_argument("--directions", help="default: all of drawn problems")
     parser.add_argument("--dtypes", help="default: fp32,bf16 of drawn problems; int8 and uint8, which is int8 with x=uint8")
     parser.add_argument("--count", type=int, default=3, help="draws of a class; a convolution has three directions")
+    parser.add_argument("--rounds", type=int, default=1, help="processes, one after the other, that measure all problems; tables have the medians")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seconds", type=float, default=1e9, help="no further problem is begun after so many")
     parser.add_argument("--worst", type=int, default=10, help="problems on which every kernel of ours is measured")
@@ -142,27 +155,33 @@ def main():
         problems = cpu_problems.draw(options.seed, options.classes.split(","), options.count, types, directions)
     if options.epilogue:
         problems = [(kind, f"{text} {options.epilogue}") for kind, text in problems if text.startswith(("conv_fwd", "gemm"))]
-    bench, results, failed = Bench(options), [], 0
+    measured, failed = collections.OrderedDict(), 0
+    out = open(options.rows, "w", newline="", encoding="utf-8") if options.rows else None
+    bench = Bench(options)
     print(f"{', '.join(options.problems) if options.problems else f'seed {options.seed}'}, {len(problems)} problems, {options.threads} threads; {bench.about}; "
           f"load {os.getloadavg()[0]:.1f} of {os.cpu_count()} processors", flush=True)
-    out = open(options.rows, "w", newline="", encoding="utf-8") if options.rows else None
-    for kind, text in problems:
-        if time.time() - started > options.seconds:
-            print("time is over")
-            break
-        r = bench.measure(kind, text)
-        if isinstance(r, str):
-            print("FAILED", r, flush=True)
-            failed += 1
-            continue
-        results.append(r)
-        if not r.error < TOLERANCE[text.split()[1]]:
-            print(f"DIFFERENT by {r.error}: {r.problem}; whether ours is right says\n"
-                  f"    kwright check --threads 1 --config '{r.config}' '{r.problem}'", flush=True)
-            failed += 1
-        if out:
-            csv.writer(out).writerow(r)
-            out.flush()
+    for number in range(options.rounds):
+        if number:
+            bench.close()
+            bench.start()
+        for kind, text in problems:
+            if time.time() - started > options.seconds:
+                print(f"time is over in round {number + 1}")
+                break
+            r = bench.measure(kind, text)
+            if isinstance(r, str):
+                print("FAILED", r, flush=True)
+                failed += 1
+                continue
+            measured.setdefault((kind, text), []).append(r)
+            if not r.error < TOLERANCE[text.split()[1]]:
+                print(f"DIFFERENT by {r.error}: {r.problem}; whether ours is right says\n"
+                      f"    kwright check --threads 1 --config '{r.config}' '{r.problem}'", flush=True)
+                failed += 1
+            if out:
+                csv.writer(out).writerow(r)
+                out.flush()
+    results = [median(rows) for rows in measured.values()]
     print(f"{len(results)} of {len(problems)} problems in {time.time() - started:.0f} s, {failed} failed or different; "
           f"load now {os.getloadavg()[0]:.1f}")
     if results:
