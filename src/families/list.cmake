@@ -28,7 +28,7 @@ function(kw_family name host)
     return(PROPAGATE KW_FAMILY_NAMES KW_FAMILY_HOSTS KW_FAMILY_KERNELS)
 endfunction()
 
-kw_family(conv.direct cpu/direct/conv_direct.c cpu/direct/args.h cpu/direct/direct_amx.h cpu/direct/direct_columns.h cpu/direct/direct_edges.h cpu/direct/direct_edges_sum.h cpu/direct/direct_pack.h cpu/direct/direct_stand.h cpu/direct/direct_sum.h cpu/direct/direct_sweep.h cpu/direct/direct_tensors.h cpu/direct/direct_walks.h cpu/direct/direct.c)
+kw_family(conv.direct cpu/direct/conv_direct.c cpu/direct/args.h cpu/direct/direct_amx.h cpu/direct/direct_columns.h cpu/direct/direct_edges.h cpu/direct/direct_edges_sum.h cpu/direct/direct_intervals.h cpu/direct/direct_pack.h cpu/direct/direct_some.h cpu/direct/direct_sum.h cpu/direct/direct_sweep.h cpu/direct/direct_tensors.h cpu/direct/direct_walks.h cpu/direct/direct.c)
 kw_family(conv.any_groups cpu/direct/conv_any_groups.c cpu/lib/own_lanes.h)
 kw_family(conv.interleaved cpu/direct/conv_interleaved.c cpu/lib/interleave.h cpu/direct/direct_ways.h)
 kw_family(conv.pointwise cpu/gemm/conv_pointwise.c cpu/lib/zip.h cpu/gemm/planes.h)

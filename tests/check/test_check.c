@@ -369,6 +369,9 @@ static void runs_are_the_same_to_the_last_bit_on_any_number_of_threads(void **st
         "conv_bwd_data fp32 nwgc n1 c24 k40 i301 f9 s2 p4",        /* one row of one image, whose columns several threads share out */
         "conv_fwd fp32 nwgc n1 c20 k24 i307 f15 p7",
         "conv_fwd bf16 nwgc n1 c40 k24 i307 f15 s2 p7",
+        "conv_fwd fp32 nhwgc n1 c16 k8 i12x13 f7x7 p11x8",
+        "conv_fwd fp32 nhwgc n1 c5 k16 i33x17 f7x3 p10x1:0x4",
+        "conv_bwd_data fp32 ngchw n2 g2 c10 k16 i33x12 f3x13 p1x6:0x10 d2x1",
     };
     checker *c = *state;
     size_t pairs = 0, differing = 0;

@@ -5,28 +5,35 @@
 #include "cpu/lib/sizes.h"
 
 typedef struct kw_direct_params {
-    int block[2];             /* output rows and columns of a unit's block */
-    int parts;                /* of the output channels; each is a unit of its own */
-    short far;                /* kw_tile_job; below 0 of the first tile that meets a block alone (kw_far_of_tile) */
-    short slice_chunks;       /* chunks of each run that a band of tiles sums before the next ones; 0: all (math=amx) */
+    int block[2]; /* output rows and columns of a unit's block */
+    int parts;    /* of the output channels; each is a unit of its own */
+    short far;    /* kw_tile_job; below 0 of the first tile that meets a block alone (kw_far_of_tile) */
+    union {
+        short slice_chunks; /* chunks of each run that a band of tiles sums before the next ones; 0: all (math=amx) */
+        short tall;         /* pixels of a tile that sums intervals (direct_intervals.h) */
+    };
     kw_i64 pixel, row, slice; /* bytes from one pixel, row, slice of the padded copy to the next */
     kw_i64 copy_at;           /* byte of thread memory where the copy begins; before it: what a tile spills, the table of runs. 0: no copy;
                                  pixel, row and slice are the tensor's own */
     union {
-        int flow; /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx), or KW_DIRECT_STANDS, KW_DIRECT_EDGES */
+        int flow;     /* 0: tiles end with rows; else a row's copied pixels: tiles go on in the next row (math=amx); KW_DIRECT_LIES,
+                         KW_DIRECT_STANDS: tiles sum intervals of rows, of columns; KW_DIRECT_EDGES */
         int way_rows; /* of conv.interleaved, whose tiles end with rows: rows from way to way of a group; 0: ways are groups */
     };
-    short join;       /* groups that are worked on as one (math=amx) */
-    short slice_runs; /* runs that it sums before the next ones; 0: all */
-    int steps;        /* of a run, with those that math=amx adds as zeros */
-    short together;   /* groups that have one copy, worked on one after the other */
-    short meet; /* of these, blocks of result channels that a band of tiles meets before the next one; else that a row of tiles does */
+    short join; /* groups that are worked on as one (math=amx) */
+    union {
+        short slice_runs; /* runs that it sums before the next ones; 0: all */
+        short lines;      /* that have their sums in memory at once, of tiles that sum intervals */
+    };
+    int steps;      /* of a run, with those that math=amx adds as zeros */
+    short together; /* groups that have one copy, worked on one after the other */
+    short meet;     /* of these, blocks of result channels that a band of tiles meets before the next one; else that a row of tiles does */
 } kw_direct_params;
 
 KW_PARAMS_FIT(kw_direct_params);
 
-/* Tiles stand, direct_stand.h. */
 #define KW_DIRECT_STANDS (-1)
+#define KW_DIRECT_LIES (-3)
 
 /* Tiles read the tensor where it lies but for those at the edges, direct_edges.h. */
 #define KW_DIRECT_EDGES (-2)

@@ -22,6 +22,7 @@
  * Where no padding is read, elements are what the tile reads or signed bytes and pixels lie well, there is no copy (in_place()).
  *
  * The taps of a filter row whose pixels lie side by side are one run to the tiles that read no padding by them (join_runs()).
+ * Where much of a tile reads padding, its taps sum intervals of pixels (direct_intervals.h).
  *
  * Loops over the three axes keep the text short, which is what its compile time depends on. */
 #include "cpu/direct/args.h"
@@ -35,8 +36,9 @@
 #define KW_IN_PLACE (!KW_TILE_OWN && KW_MATH != 3 && !KW_WAYS)
 #define KW_TILE_FAR (!KW_TILE_OWN)
 #define KW_TILE_JOINS (!KW_TILE_OWN && !KW_MERGE && KW_MATH != 3)
-#define KW_TILE_STANDS (KW_TILE_JOINS && !KW_WAYS && KW_TILE_SKIP && KW_TILE_ROWS == 1)
 #include "cpu/lib/tile.h"
+/* Texts of tiles that sum intervals (direct_intervals.h). */
+#define KW_TILE_INTERVALS (KW_TILE_JOINS && !KW_WAYS && KW_TILE_SKIP && KW_TILE_ROWS == 1 && !KW_HEADED)
 #if KW_TILE_SKIP && !KW_HEADED
 #define KW_READS_PADDING (KW_TILE_GROUP > 1) /* 0: tiles leave out all that is none of the image */
 #else

@@ -48,7 +48,7 @@ KW_INLINE void join_runs(kw_tile_job *job, kw_i64 runs, kw_i64 steps) {
 }
 #endif
 
-#include "cpu/direct/direct_stand.h"
+#include "cpu/direct/direct_intervals.h"
 
 #if KW_COPIES_EDGES
 #include "cpu/direct/direct_edges_sum.h"
@@ -106,11 +106,11 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
         return;
     }
 #endif
-#if KW_TILE_STANDS
-    if (p->flow == KW_DIRECT_STANDS) {
+#if KW_TILE_INTERVALS
+    if (p->flow == KW_DIRECT_STANDS || p->flow == KW_DIRECT_LIES) {
         job.src = src, job.out = dst;
         job.at = kw_place_steps(kw_place_at(a, DST(a), first_result(a, b->share), first), x->walk.out_step, y->walk.out_step * size[2]);
-        stand(a, b, &job, runs, of_height, row_runs);
+        sum_lines(a, b, &job, runs, of_height, row_runs);
         return;
     }
 #endif

@@ -18,9 +18,6 @@
 #ifndef KW_TILE_REPEATS
 #define KW_TILE_REPEATS 0
 #endif
-#ifndef KW_TILE_STANDS
-#define KW_TILE_STANDS 0
-#endif
 #define KW_TILE_ZIPS (KW_TILE_APART && KW_DP && KW_LANES == 16)
 #define KW_TILE_PIXELS (KW_TILE_ROWS * KW_TILE_COLS)
 #define KW_BLOCK (KW_TILE_VECS * KW_LANES)
@@ -43,7 +40,7 @@ typedef struct kw_run {
 /* What one call of kw_tile() does. Distances in bytes. Only the first rows, cols and channels of the tile are written; where it is not
  * whole, by way of spill (KW_SPILL_BYTES). ahead: what a prefetching tile asks for, and how far on a step later. odd: the runs end with half a pair. Where
  * KW_TILE_SKIP: the tile's first pixel reads column run->at + col of width columns and row run->at_row + row of height rows, its neighbours
- * col_step and row_step further; where stands (KW_TILE_STANDS) a tile of one row is of one column, and row, row_step and height are for its pixels. */
+ * col_step and row_step further. */
 typedef struct kw_tile_job {
     const kw_run *runs;
     kw_i64 run_count, steps, run_step; /* run_step: where KW_TILE_JOINS */
@@ -59,7 +56,6 @@ typedef struct kw_tile_job {
     int odd;
 #if KW_TILE_SKIP
     kw_i64 col, col_step, width, row, row_step, height;
-    int stands;
 #endif
     char *spill;
     const char *ahead;
@@ -105,7 +101,6 @@ KW_INLINE kw_u32 kw_positions_inside(kw_i64 first, kw_i64 step, kw_i64 count, kw
 /* The pixels of a tile that are written and read no padding by this run; where KW_HEADED all that are written, if one reads none in its
  * columns. */
 KW_INLINE kw_u32 kw_pixels_inside(const kw_tile_job *job, const kw_run *run) {
-    if (KW_TILE_STANDS && job->stands) return kw_positions_inside(run->at_row + job->row, job->row_step, job->cols, job->height);
     kw_u32 cols = kw_positions_inside(run->at + job->col, job->col_step, job->cols, job->width), rows = ~0u >> (32 - job->rows);
     if (KW_HEADED && cols) cols = ~0u >> (32 - job->cols);
     if (KW_TILE_ROWS == 1) return cols;

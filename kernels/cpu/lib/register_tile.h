@@ -33,7 +33,6 @@
  *   KW_TILE_APART  of a text that defines it 1: the vectors of a step lie job->w_step bytes behind those of the step before
  *   KW_TILE_ZIPS   of such a text: where job->apart is not 0 the vectors are pairs yet to be made, out of elements and those so many bytes behind
  *   KW_TILE_JOINS  of a text that defines it 1: so many runs of the table are one (job->run_step), of as many times the steps
- *   KW_TILE_STANDS  of a text that defines it 1: a tile may have the rows of one column (job->stands)
  *   KW_TILE_STRIDES  of a text that defines it 1: a pixel's steps lie job->src_step bytes apart
  *   KW_TILE_REPEATS  of a text that defines it 1: so many tiles of one row of pixels and of equal columns follow each other (job->tiles). Between
  *                  two calls products wait: what a call begins and ends with takes some 50 cycles, a step of a tile 6 to 14

@@ -160,6 +160,7 @@ void kw_reorder_launch(kw_launch_last *last, const kw_config *config, const kw_p
     kw_target alone = *target;
     alone.units = t.whole ? target->units : 1;
     launch->reorder.band_rows = rows_of_band(problem, &t, target);
+    launch->reorder.groups = d->g;
     last(config, &t.problem, &alone, launch);
     int64_t packed = launch->packed_bytes, out[3];
     kw_problem_output(out, problem);

@@ -4,6 +4,7 @@
 #include "families/cpu/emit/tile.h"
 #include "config/config.h"
 #include "config/launch/team.h"
+#include "cpu/direct/args.h"
 #include "cpu/gemm/args.h"
 #include "support/kw_test.h"
 
@@ -292,6 +293,38 @@ static void a_tiles_pixels_have_room_in_the_first_level_cache(void **state) {
     }
 }
 
+/* Where much of a tile reads padding: lines of its pixels, and how many have their sums in memory where weights have no room in a cache. */
+static void tiles_sum_intervals_where_padding_is_much(void **state) {
+    (void)state;
+    static const struct {
+        const char *problem;
+        int flow, tall, lines;
+    } cases[] = {
+        {"conv_fwd fp32 nhwgc c64 k16 i12x13 f7x7 p11x8", KW_DIRECT_STANDS, 28, 1},
+        {"conv_fwd fp32 nhwgc c64 k16 i12x13 f7x7 p5x8 d1x2", KW_DIRECT_LIES, 17, 1},
+        {"conv_fwd fp32 nhwgc c90 k12 i34x17 f27x27 p13x13", KW_DIRECT_STANDS, 34, 17},
+        {"conv_bwd_data fp32 nhwgc c12 k90 i34x17 f27x27 p13x13", KW_DIRECT_STANDS, 34, 17},
+        {"conv_bwd_data fp32 nhwgc c12 k90 i34x17 f27x27 s2x2 p13x13", 0, 0, 0},
+        {"conv_fwd fp32 nhwgc c64 k16 i56x56 f3x3", 0, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        kw_target target = target_with(1);
+        char text[128];
+        kw_config config;
+        kw_launch launch = {0};
+        assert_int_equal(kw_problem_parse(&problem, cases[i].problem, NULL), KW_OK);
+        snprintf(text, sizeof text, "conv.direct %s fp32 isa=avx512 math=fma tile_h=1 tile_w=12 vecs=1 band=0 edge=skip",
+                 kw_op_name(problem.op));
+        assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
+        config.family->launch(&config, &problem, &target, &launch);
+        const kw_direct_params *params = kw_launch_params_of(&launch, kw_direct_params);
+        assert_int_equal(params->flow, cases[i].flow);
+        assert_int_equal(params->tall, cases[i].tall);
+        assert_int_equal(params->lines, cases[i].lines);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tile_beyond_the_registers_is_refused),
@@ -302,6 +335,7 @@ int main(void) {
         cmocka_unit_test(products_go_by_how_far_the_last_level_is),
         cmocka_unit_test(parts_leave_threads_idle_for_a_twentieth_at_most_where_blocks_allow),
         cmocka_unit_test(a_tiles_pixels_have_room_in_the_first_level_cache),
+        cmocka_unit_test(tiles_sum_intervals_where_padding_is_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

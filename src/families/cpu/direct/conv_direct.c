@@ -194,7 +194,6 @@ static void count_work(const counted *n, const kw_direct *direct, const kw_probl
     launch->loads = runs_of_all * tap_pixels / pixels * (blocks * kw_tile_step_loads(work, tile) - lacking);
     if (tile->skip) {
         double visits = (double)(tile->rows == 1 ? c->height.products : c->height.visits) * (double)c->width.visits;
-        visits = c->stands ? (double)c->width.products * (double)c->tall.visits : visits;
         launch->loads = runs_of_all * (double)c->depth.products * (blocks * (pairs + visits * (double)tile->vecs) - visits * lacking);
     }
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 2.0 * n->copies * (double)c->copied;
@@ -243,9 +242,10 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
     weight_slice part = slice_weights(&work, direct, problem, runs, steps, target);
     bool sliced = part.chunks < KW_AMX_CHUNKS(steps);
     int64_t most_rows = launch->reorder.band_rows;
-    kw_direct_cut c =
-        kw_direct_cut_of(direct, &work, problem, target,
-                         &(kw_direct_facts){src, elements, together * steps * ways, shares, blocks, together, most_rows, sliced, way_rows});
+    const kw_direct_facts facts = {
+        src,     elements, together * steps * ways, shares, blocks, together, most_rows, sliced, kw_max(launch->reorder.groups, d->g),
+        way_rows};
+    kw_direct_cut c = kw_direct_cut_of(direct, &work, problem, target, &facts);
     int64_t cells = kw_direct_cells(&c, problem, shares);
     int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
     int64_t block_bytes = runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
@@ -260,7 +260,8 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
         launch->reorder.band_units = kw_ceil_div(c.width.pixels, c.cols) * parts;
     }
     int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
-    int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs * (c.edges ? 2 : 1)) + (part.count > 1 ? KW_DIRECT_BAND * spill : 0);
+    int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs * (c.edges ? 2 : 1)) + (part.count > 1 ? KW_DIRECT_BAND * spill : 0) +
+                      c.tall * c.lines * KW_TILE_STEP_BYTES(work.block);
     if (direct->columns) {
         const kw_conv_dims *of = &given->conv;
         copy_at += KW_DIRECT_COLUMNS_BYTES(c.cols, of->stride[2], of->filter[2], of->c / of->g * work.word);
@@ -275,10 +276,9 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
         .row = c.row,
         .slice = c.slice,
         .copy_at = c.in_place ? 0 : copy_at,
-        .flow = c.flow     ? (int)kw_direct_row_pixels(&c)
-                : c.stands ? KW_DIRECT_STANDS
-                : c.edges  ? KW_DIRECT_EDGES
-                           : 0,
+        .flow = c.flow    ? (int)kw_direct_row_pixels(&c)
+                : c.edges ? KW_DIRECT_EDGES
+                          : c.line,
         .join = (short)join,
         .slice_runs = (short)(part.runs < runs ? part.runs : 0),
         .steps = (int)steps,
@@ -287,6 +287,10 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
     };
     if (tile->ways) {
         kw_launch_params(launch, kw_direct_params)->way_rows = (int)way_rows;
+    }
+    if (c.line) {
+        kw_launch_params(launch, kw_direct_params)->tall = (short)c.tall;
+        kw_launch_params(launch, kw_direct_params)->lines = (short)c.lines;
     }
 
     const counted n = {

@@ -136,12 +136,21 @@ static int64_t flow_pixels(const kw_direct_cut *c, int64_t tile) {
     return blocks * ((c->height.pixels - last) / c->rows * whole + kw_round_up((last - 1) * kw_direct_row_pixels(c) + c->cols, tile));
 }
 
-/* Narrows the block, rows first, until its copy fits the budget or the block is a tile. */
+/* What a block reads of a slice and its neighbours: the copy, or of the tensor as it lies no padding. */
+static int64_t read_bytes(const kw_direct_cut *c, const kw_tile *tile) {
+    if (!c->in_place) {
+        return copy_bytes(c, tile);
+    }
+    int64_t rows = kw_min((c->rows - 1) * c->height.step + c->height.reach + 1, c->height.source);
+    return rows * kw_min(kw_direct_row_pixels(c), c->width.source) * c->pixel * kw_max(kw_min(c->depth.taps, c->depth.source), 1);
+}
+
+/* Narrows the block, rows first, until what it reads fits the budget or the block is a tile. */
 static void narrow(kw_direct_cut *c, const kw_tile *tile, int64_t budget) {
-    while (copy_bytes(c, tile) > budget && c->rows > tile->rows) {
+    while (read_bytes(c, tile) > budget && c->rows > tile->rows) {
         c->rows = kw_round_up(c->rows / 2, tile->rows);
     }
-    while (copy_bytes(c, tile) > budget && c->cols > tile->cols) {
+    while (read_bytes(c, tile) > budget && c->cols > tile->cols) {
         c->cols = kw_round_up(c->cols / 2, tile->cols);
     }
 }
@@ -214,9 +223,6 @@ static int64_t least_tile(const kw_tile_work *work, const kw_tile *tile) {
 double kw_direct_summed_pairs(const kw_direct_cut *c, const kw_tile_work *work, const kw_tile *tile) {
     if (c->flow) {
         return (double)flow_pixels(c, least_tile(work, tile)) * (double)c->height.all_taps * (double)c->width.all_taps;
-    }
-    if (c->stands) {
-        return (double)c->width.products * (double)c->tall.tiled;
     }
     return (double)(tile->rows == 1 ? c->height.products : c->height.tiled) * (double)c->width.tiled;
 }
@@ -317,24 +323,140 @@ static void place_rows(kw_direct_cut *c, const kw_tile *tile, const kw_problem *
     c->copied = c->in_place ? 0 : copy_bytes(c, tile);
 }
 
-/* Whether tiles stand (kernels/cpu/direct/direct_stand.h): where taps of a filter row are one run and the products and visits of a few pixels take a
- * twentieth less. Pixels of a column that lie by few sets of a cache have no room in it. */
-static bool tiles_stand(kw_direct_cut *c, const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem,
-                        const kw_direct_facts *facts, const edge *how) {
+/* Jobs of a line by each tap along it, where tiles have so many pixels. */
+typedef struct intervals {
+    double products; /* pixels that the jobs take as long as */
+    double pieces;   /* for which weights are loaded */
+    double jobs;     /* those by several taps are one */
+} intervals;
+
+/* count intervals of so many pixels, each cut into pieces that fit a tile; few pixels have two sums each. */
+static void add_intervals(intervals *all, int64_t count, int64_t pixels, int64_t tile, double taps, const edge *how) {
+    if (count > 0 && pixels > 0) {
+        int64_t pieces = kw_ceil_div(pixels, tile);
+        all->products += (double)(count * kw_max(pixels, pieces * kw_ceil_div(how->least, 2)));
+        all->pieces += (double)(count * pieces);
+        all->jobs += (double)(count * pieces) / taps;
+    }
+}
+
+static intervals intervals_of(const kw_problem *problem, int axis, int64_t size, int64_t tile, int64_t tall, const edge *how) {
+    kw_walk walk = kw_problem_walk(problem, axis, 0);
+    intervals all = {0};
+    for (int64_t t = 0; t < walk.taps; t++) {
+        int64_t at = walk.src_start + t * walk.tap_src_step, begin = kw_ceil_div(kw_max(-at, 0), walk.src_step);
+        int64_t end = kw_min(kw_ceil_div(kw_max(size - at, 0), walk.src_step), walk.pixels);
+        if (begin >= end) {
+            continue;
+        }
+        int64_t first = begin / tall, last = (end - 1) / tall;
+        add_intervals(&all, 1, kw_min(end, (first + 1) * tall) - begin, tile, 1, how);
+        add_intervals(&all, last > first, end - last * tall, tile, 1, how);
+        add_intervals(&all, last - first - 1, tall, tile, (double)walk.taps, how);
+    }
+    return all;
+}
+
+/* One way to sum intervals, and what it takes of each slice and channel block, in products of a vector. */
+typedef struct line_cut {
+    int64_t tall;
+    double cost;
+} line_cut;
+
+/* The best of tiles along an axis: as wide as a usual one, or as the line, whose pixels are block of a block. */
+static line_cut cut_line(const kw_problem *problem, const kw_direct_cut *c, const kw_tile *tile, int64_t steps, int axis, const edge *how) {
+    enum { A_JOB = 80, MOST = 64 };
+    const kw_direct_span *along = axis == 1 ? &c->height : &c->width, *across = axis == 1 ? &c->width : &c->height;
+    int64_t pixels = kw_min(axis == 1 ? c->rows : c->cols, along->pixels), usual = kw_ceil_div(pixels, kw_ceil_div(pixels, tile->cols));
+    line_cut best = {0};
+    for (int64_t tall = usual; tall <= kw_max(pixels, usual); tall = tall < pixels ? pixels : pixels + 1) {
+        intervals all = intervals_of(problem, axis, along->source, tile->cols, tall, how);
+        double products = (double)(across->products * steps * tile->vecs) * (all.products + all.pieces);
+        line_cut cut = {tall, products + A_JOB * all.jobs * (double)across->pixels};
+        if (tall == usual || (tall <= MOST && cut.cost < best.cost)) {
+            best = cut;
+        }
+    }
+    return best;
+}
+
+/* Lines that have their sums in a quarter of the second-level cache at once, where a block's weights find no room in half of it. */
+static int64_t lines_at_once(const kw_tile_work *work, const kw_problem *problem, const kw_target *target, int64_t steps, int64_t tall,
+                             int64_t lines) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t step = KW_TILE_STEP_BYTES(work->block), weights = d->filter[0] * d->filter[1] * d->filter[2] * steps * step;
+    return weights > target->l2 / 2 ? kw_max(1, kw_min(kw_min(lines, INT16_MAX), target->l2 / 4 / (tall * step))) : 1;
+}
+
+/* Whether tiles sum intervals (kernels/cpu/direct/direct_intervals.h; what launch counts stays that of tiles that test, by whose times models were
+ * trained), and along which axis: where products, loads of weights and jobs take a twentieth
+ * less. Columns are for taps of a filter row that are one run; where their pixels lie by few sets of a cache, they have no room in it.
+ * alone: the cut of one thread. In what order a pixel's products are added goes by where its line is cut, so nothing here may depend on threads, nor
+ * on how many groups a turn of them has (families/cpu/reorder.h). */
+static void cut_intervals(kw_direct_cut *alone, const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem,
+                          const kw_target *target, const kw_direct_facts *facts, const edge *how) {
     enum { A_VISIT = 32, WAY = 4096, WAYS = 8 };
+    const double a_test = 0.5;
     const kw_tile *tile = &direct->tile;
     const kw_conv_dims *d = &problem->conv;
-    bool walks = problem->op == KW_CONV_FWD || d->stride[1] * d->stride[2] == 1;
-    bool joins = d->filter[2] > 1 && d->dilation[2] == 1 && c->pixel == 4 * facts->steps && facts->together == 1;
-    if (tile->rows > 1 || how->skip != SKIP_PIXELS || how->group > 1 || tile->own || tile->ways || direct->merge || work->amx || !walks ||
-        !joins || c->rows < kw_min(c->height.pixels, 2 * tile->cols) ||
-        tile->cols * kw_gcd(WAY, c->row * c->height.step) > WAYS * WAY / 2) {
-        return false;
+    bool joins = d->filter[2] > 1 && d->dilation[2] == 1 && alone->pixel == 4 * facts->steps;
+    bool stands = joins && alone->rows >= kw_min(alone->height.pixels, 2 * tile->cols) &&
+                  tile->cols * kw_gcd(WAY, alone->row * alone->height.step) <= WAYS * WAY / 2;
+    double run = (double)(facts->steps * tile->vecs), height = (double)alone->height.products;
+    line_cut row = cut_line(problem, alone, tile, facts->steps, 2, how), column = cut_line(problem, alone, tile, facts->steps, 1, how);
+    const line_cut *best = stands && column.cost < row.cost ? &column : &row;
+    double test = tile->vecs > 2 ? 0 : tile->vecs > 1 ? a_test / 2 : a_test; /* of a pixel in each step, beside its products */
+    double a_part = A_VISIT + test * (double)(tile->cols * facts->steps);
+    double usual = height * ((double)(alone->width.tiled + alone->width.visits) * run + a_part * (double)alone->width.parts);
+    if (20 * best->cost <= 19 * usual) {
+        alone->line = best == &column ? KW_DIRECT_STANDS : KW_DIRECT_LIES;
+        alone->tall = best->tall;
+        alone->lines = lines_at_once(work, problem, target, facts->steps, alone->tall, best == &column ? alone->width.pixels : alone->rows);
     }
-    c->tall = source_span(problem, 1, tile->cols, how);
-    double run = (double)facts->steps * tile->vecs, height = (double)c->height.products, width = (double)c->width.products;
-    double lies = height * ((double)c->width.tiled * run + A_VISIT * (double)c->width.parts);
-    return 20 * (width * (double)c->tall.tiled * run + A_VISIT * (double)(c->width.pixels * c->tall.visits)) <= 19 * lies;
+}
+
+static bool may_sum_intervals(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_direct_facts *facts,
+                              const edge *how) {
+    const kw_conv_dims *d = &problem->conv;
+    const kw_tile *tile = &direct->tile;
+    bool walks = problem->op == KW_CONV_FWD || d->stride[0] * d->stride[1] * d->stride[2] == 1;
+    return tile->rows == 1 && how->skip == SKIP_PIXELS && !tile->own && !tile->ways && !direct->merge && !work->amx && walks &&
+           facts->all_groups == 1;
+}
+
+/* The columns of a block of which each thread has KW_TEAM_UNITS, where lines of intervals are columns, which keep all their rows. */
+static int64_t columns_of_a_team(const kw_direct_cut *c, const kw_problem *problem, const kw_target *target, const kw_direct_facts *facts) {
+    int64_t units = kw_direct_cells(c, problem, facts->shares) * kw_ceil_div(c->height.pixels, c->rows) * facts->blocks;
+    int64_t shared = kw_min(c->cols, c->width.pixels) / kw_ceil_div(KW_TEAM_UNITS * target->units, units);
+    return target->units == 1 ? c->cols : kw_min(c->cols, kw_max(shared, least_of_a_team(c, &c->width)));
+}
+
+/* The columns of a block that a team has cut, where lines of intervals are rows: tiles are those of one thread. */
+static int64_t columns_of_tiles(const kw_direct_cut *c, const kw_direct_cut *alone) {
+    bool one_row = alone->cols >= c->width.pixels || alone->cols % alone->tall == 0;
+    return one_row ? kw_min(kw_round_up(c->cols, alone->tall), alone->cols) : alone->cols;
+}
+
+/* Cuts the problem for one thread and asks whether tiles sum intervals. Where these are of rows, threads may cut the height as they like, and the
+ * width between tiles. */
+static void cut_lines(kw_direct_cut *c, const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem,
+                      const kw_target *target, const kw_direct_facts *facts, const edge *how) {
+    kw_target one = *target;
+    kw_direct_facts all_rows = *facts;
+    kw_direct_cut alone = *c;
+    one.units = 1;
+    all_rows.most_rows = 0;
+    cut_blocks(&alone, direct, problem, &one, &all_rows);
+    place_rows(&alone, &direct->tile, problem);
+    cut_intervals(&alone, direct, work, problem, target, facts, how);
+    if (alone.line == KW_DIRECT_STANDS) {
+        alone.cols = columns_of_a_team(&alone, problem, target, facts);
+        *c = alone;
+    } else if (alone.line) {
+        c->line = alone.line, c->tall = alone.tall, c->lines = kw_min(alone.lines, c->rows);
+        c->cols = columns_of_tiles(c, &alone);
+    }
+    place_rows(c, &direct->tile, problem);
 }
 
 /* The height where the rows of one way stand for those of all: the copy has rows outside the image as well. */
@@ -387,6 +509,8 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
         }
     }
     place_rows(&c, tile, problem);
-    c.stands = tiles_stand(&c, direct, work, problem, facts, &cols);
+    if (may_sum_intervals(direct, work, problem, facts, &cols)) {
+        cut_lines(&c, direct, work, problem, target, facts, &cols);
+    }
     return c;
 }

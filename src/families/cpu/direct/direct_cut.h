@@ -25,8 +25,8 @@ typedef struct kw_direct_cut {
     int64_t pixel;       /* bytes of a copied pixel, or from one to the next */
     int64_t spare;       /* bytes behind a copied row */
     bool flow;           /* tiles go on in the next row */
-    bool stands;         /* tiles have the rows of one column */
-    kw_direct_span tall; /* of the height, by these */
+    int line;            /* 0, or tiles sum intervals: KW_DIRECT_LIES, KW_DIRECT_STANDS */
+    int64_t tall, lines; /* their pixels, and lines whose sums are in memory at once */
     bool in_place;       /* nothing is copied */
     bool edges;          /* nothing but what the tiles at both ends of a row read (kernels/cpu/direct/direct_edges.h) */
     int64_t edge_pixels; /* of these, in a row of the copy */
@@ -37,9 +37,10 @@ typedef struct kw_direct_cut {
 /* What the cut of a problem depends on, besides its axes. */
 typedef struct kw_direct_facts {
     int64_t src, elements, steps, shares, blocks, together;
-    int64_t most_rows; /* of a block; 0: any */
-    bool sliced;       /* runs are cut */
-    int64_t way_rows;  /* of the result, that stand for those of all ways of a group; 0: ways are groups, or there are none */
+    int64_t most_rows;  /* of a block; 0: any */
+    bool sliced;        /* runs are cut */
+    int64_t all_groups; /* of the whole problem, of which this may be a turn */
+    int64_t way_rows;   /* of the result, that stand for those of all ways of a group; 0: ways are groups, or there are none */
 } kw_direct_facts;
 
 kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,

@@ -111,6 +111,21 @@ static void emit_groups(kw_text *text, const kw_tile *tile, int32_t size) {
     }
 }
 
+/* Pixels whose sums, fewer than are under way, are two each (kernels/cpu/direct/direct_some.h): those, two steps' weights and a pixel have
+ * registers. */
+static int few_pixels(const kw_tile *tile, int32_t registers) {
+    enum { SUMS_UNDER_WAY = 8 };
+    return (int)kw_min(kw_min((SUMS_UNDER_WAY - 1) / tile->vecs, tile->cols), (registers - 1 - 2 * tile->vecs) / (2 * tile->vecs));
+}
+
+/* The first count pixels of a row, from the last to the first. */
+static void emit_back(kw_text *text, const kw_tile *tile, const char *name, int count) {
+    kw_text_addf(text, "\n#define KW_EACH_%s_BACK(DO)", name);
+    for (int col = count - 1; col >= 0; col--) {
+        emit_pixel(text, tile, 0, col);
+    }
+}
+
 /* The lists by which kernels/cpu/lib/register_tile.h unrolls its loops. */
 static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *config) {
     kw_text_add(text, "#define KW_EACH_PIXEL(DO)");
@@ -119,6 +134,12 @@ static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *con
     }
     if (tile->skip) {
         emit_groups(text, tile, kw_tile_group(tile, (int64_t)tile->vecs * kw_config_isa(config)->lanes));
+    }
+    if (tile->skip && tile->rows == 1) {
+        int few = few_pixels(tile, kw_config_isa(config)->registers);
+        kw_text_addf(text, "\n#define KW_FEW %d", few);
+        emit_back(text, tile, "PIXEL", tile->cols);
+        emit_back(text, tile, "FEW", few);
     }
     kw_text_add(text, "\n#define KW_EACH_BASE(DO)");
     for (int b = 0; b < tile->rows * bases_of_row(tile); b++) {
