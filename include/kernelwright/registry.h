@@ -18,7 +18,7 @@ extern "C" {
 typedef struct kw_registry kw_registry;
 
 /* Empty. Every context also has a default registry: set "default" for its architecture plus the reference kernels; and where families make kernels
- * to a problem's measure (docs/kernels/gpu-tailored.md), these, as problems are met. They are not counted here. */
+ * to a problem's measure (docs/kernels/gpu-tailored.md, cpu-tailored.md), these, as problems are met. They are not counted here. */
 KW_API kw_status kw_registry_create(kw_registry **registry, kw_context *context, kw_error *err);
 KW_API void kw_registry_destroy(kw_registry **registry);
 /* Adds the kernels of the default registry, those included that are made for a problem. */

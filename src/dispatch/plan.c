@@ -5,6 +5,7 @@
 #include "config/launch/team.h"
 #include "dispatch/choose/choose.h"
 #include "dispatch/plan.h"
+#include "dispatch/tailored/tailored.h"
 #include "problem/groups/groups.h"
 #include "problem/tensors/filter.h"
 
@@ -62,7 +63,7 @@ static void explain_threads(kw_explanation_list *explanation, const kw_choice *c
 
 static void explain_tailored(kw_explanation_list *explanation, const kw_choice *choice, const kw_request *request) {
     kw_config plain = kw_config_plain(&choice->loaded->config);
-    if (!kw_catalog_has(&request->registry->catalog, &plain) && plain.family->tailor) {
+    if (!kw_catalog_has(&request->registry->catalog, &plain) && kw_tailored_has(request, &plain)) {
         kw_explain(explanation, KW_EXPLAIN_TAILORED, "%s", "made to the problem's measure: no set lists this kernel");
     }
 }

@@ -17,7 +17,7 @@ set(KW_SHARED_KERNEL_FILES
     gpu/peak/args.h gpu/peak/peak.c)
 set(KW_SHARED_HOST_FILES
     epilogue_text.c source.c table.c
-    cpu/ahead.c cpu/cpu_rules.c cpu/direct/direct_cut.c cpu/grouped/grouped_launch.c cpu/grouped/grouped_rules.c cpu/reorder.c cpu/gemm/planes.c cpu/grouped/grouped_emit.c cpu/emit/tile.c
+    cpu/ahead.c cpu/cpu_rules.c cpu/direct/direct_cut.c cpu/grouped/grouped_launch.c cpu/grouped/grouped_rules.c cpu/reorder.c cpu/tailor.c cpu/gemm/planes.c cpu/grouped/grouped_emit.c cpu/emit/tile.c
     gpu/defines.c gpu/turned.c gpu/direct/direct_rules.c gpu/mma/gemm_rules.c gpu/mma/igemm_rules.c gpu/mma/border_maps.c gpu/mma/image_maps.c gpu/mma/plane_maps.c gpu/mma/mma.c gpu/mma/mma_launch.c gpu/mma/mma_tailor.c
     gpu/mma/mma_resources.c gpu/mma/mma_rules.c gpu/peak/peak.c)
 

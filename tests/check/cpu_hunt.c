@@ -4,7 +4,7 @@
  *
  * The problems of problems.txt are awkward in ways that somebody thought of; these are drawn (legal/), for a kernel of set tests or default of
  * any architecture that this machine runs, some with an epilogue or as parts of larger tensors. Other kernels that serve the problem are asked
- * too. Each is verified on one thread and on two, three or five, and gives the same bits on both. What is not right is printed as the command
+ * too, and all that are made to its measure. Each is verified on one thread and on two, three or five, and gives the same bits on both. What is not right is printed as the command
  * that shows it again; the same seed draws the same problems. Each problem has a process of its own. Compiled kernels are kept in the folder
  * that KW_CHECK_CACHE names, else in ./build-kernels. Exit: 1 when anything was wrong; 2 a bad request; 3 no compiler. */
 #include "backend/backend.h"
@@ -135,6 +135,21 @@ static bool serves(kw_config *special, const hunt *h, const drawn *p, const open
     return good;
 }
 
+/* Those that families make to the problem's measure, which no set has. */
+static kw_status check_tailored(const hunt *h, const drawn *p, opened *t, kw_error *err) {
+    kw_status status = KW_OK;
+    for (const kw_family *const *family = kw_family_table; *family; family++) {
+        bool makes = (*family)->tailor && (*family)->kind == KW_KIND_CPU && (*family)->ops >> p->problem.op & 1 &&
+                     (*family)->dtypes >> p->problem.dtype & 1;
+        kw_config made[KW_TAILORED_MAX], special;
+        size_t count = makes ? (*family)->tailor(&p->problem, h->backend->target(t->device[0]), made) : 0;
+        for (size_t i = 0; i < count && !status; i++) {
+            status = serves(&special, h, p, t, &made[i]) ? check_kernel(h, p, t, &special, err) : KW_OK;
+        }
+    }
+    return status;
+}
+
 /* Kernels of a special text are all to be compiled, so there are fewer. */
 static kw_status check_all(const hunt *h, const drawn *p, kw_error *err) {
     opened t = {0};
@@ -142,6 +157,7 @@ static kw_status check_all(const hunt *h, const drawn *p, kw_error *err) {
     for (int d = 0; d < DEVICES && !status; d++) {
         status = h->backend->open(&t.device[d], 0, p->threads[d], err);
     }
+    status = status ? status : check_tailored(h, p, &t, err);
     size_t count = p->of->catalog.count;
     for (size_t i = 0, met = 0; i < count && met < KERNELS && !status; i++) {
         kw_config special;

@@ -41,9 +41,14 @@ const kw_cpu_arch *kw_cpu_arch_find(const char *name) {
     return NULL;
 }
 
+const kw_isa *kw_isa_at(int32_t isa) {
+    assert((unsigned)isa < KW_ISA_COUNT);
+    return &isas[isa];
+}
+
 const kw_isa *kw_config_isa(const kw_config *config) {
-    assert(config->family->kind == KW_KIND_CPU && (unsigned)config->axis[KW_AXIS_ISA] < KW_ISA_COUNT);
-    return &isas[config->axis[KW_AXIS_ISA]];
+    assert(config->family->kind == KW_KIND_CPU);
+    return kw_isa_at(config->axis[KW_AXIS_ISA]);
 }
 
 /* Most families of windows, not of whole products, make pairs by instructions of 512 bits. */

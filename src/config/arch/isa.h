@@ -32,6 +32,8 @@ typedef struct kw_isa {
     const char *name;
     int32_t lanes, registers;
 } kw_isa;
+/* Of KW_ISA_..., of which the axis isa has the numbers. */
+const kw_isa *kw_isa_at(int32_t isa);
 
 /* What a CPU may have beyond its instruction sets: identifier, the word in rules/arch. */
 #define KW_CPU_FEATURES(X)                                                                                                                 \

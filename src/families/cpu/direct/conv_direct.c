@@ -4,6 +4,7 @@
  * for any number of channels; below about 8 a group the merged and depthwise families are faster. */
 #include "families/cpu/direct/direct_cut.h"
 #include "families/cpu/reorder.h"
+#include "families/cpu/tailor.h"
 
 #include "base/math.h"
 #include "config/launch/team.h"
@@ -11,6 +12,8 @@
 #include "problem/view.h"
 
 enum { TILE_H = KW_ISA_AXIS_COUNT, TILE_W, VECS, BAND, EDGE, AXIS_COUNT };
+
+extern const kw_family kw_family_conv_direct;
 
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
@@ -333,6 +336,18 @@ static void conv_direct_emit(const kw_config *config, kw_text *text) {
     kw_direct_emit(&direct, config, text);
 }
 
+static size_t tailor_direct(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
+    const kw_conv_dims *d = &problem->conv;
+    const kw_tailor_rows rows = {
+        .base = {.family = &kw_family_conv_direct, .op = problem->op, .dtype = problem->dtype, .axis = {[TILE_H] = 1, [EDGE] = 1}},
+        .cols_axis = TILE_W,
+        .vecs_axis = VECS,
+        .pixels = kw_tailor_row(problem),
+        .results = (problem->op == KW_CONV_FWD ? d->k : d->c) / d->g,
+    };
+    return kw_tailor_tiles(&rows, target, configs);
+}
+
 const kw_family kw_family_conv_direct = {
     .name = "conv.direct",
     .summary = "dense convolution over zero-padded copies of rows; forward and backward data",
@@ -351,6 +366,7 @@ const kw_family kw_family_conv_direct = {
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_TAKES] = {kw_cpu_conv_rules}},
     .decode = conv_direct_decode,
     .launch = launch_direct,
+    .tailor = tailor_direct,
     .emit = conv_direct_emit,
     .kernel = "cpu/direct/direct.c",
 };

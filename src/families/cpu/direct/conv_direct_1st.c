@@ -10,10 +10,13 @@
 #include "families/cpu/direct/direct.h"
 #include "families/cpu/gemm/planes.h"
 #include "families/cpu/reorder.h"
+#include "families/cpu/tailor.h"
 
 #include "problem/epilogue/epilogue.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
+
+extern const kw_family kw_family_conv_direct_1st;
 
 static const kw_axis axes[AXIS_COUNT] = {
     KW_ISA_AXES,
@@ -89,6 +92,18 @@ static void conv_direct_1st_emit(const kw_config *config, kw_text *text) {
     }
 }
 
+/* Of channels last, where vectors are results. */
+static size_t tailor_1st(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
+    const kw_tailor_rows rows = {
+        .base = {.family = &kw_family_conv_direct_1st, .op = problem->op, .dtype = problem->dtype},
+        .cols_axis = TILE_W,
+        .vecs_axis = VECS,
+        .pixels = kw_tailor_row(problem),
+        .results = problem->conv.k / problem->conv.g,
+    };
+    return problem->layout == KW_CHANNELS_LAST ? kw_tailor_tiles(&rows, target, configs) : 0;
+}
+
 const kw_family kw_family_conv_direct_1st = {
     .name = "conv.direct_1st",
     .summary = "dense convolution of few channels a group: filter columns and channels are one run; forward",
@@ -109,6 +124,7 @@ const kw_family kw_family_conv_direct_1st = {
               [KW_TAKES] = {kw_cpu_conv_rules, kw_run_takes_rules}},
     .decode = conv_direct_1st_decode,
     .launch = conv_direct_1st_launch,
+    .tailor = tailor_1st,
     .emit = conv_direct_1st_emit,
     .kernel = "cpu/direct/direct.c",
     .kernel_of = conv_direct_1st_text,

@@ -37,12 +37,16 @@ bool kw_tile_parts_fit_amx(const kw_tile *tile) {
     return amx_pixels(tile) * tile->vecs + 2 <= AMX_REGISTERS;
 }
 
+int64_t kw_tile_most_pixels(int32_t isa, int64_t vecs) {
+    return (kw_isa_at(isa)->registers - 1 - vecs) / vecs;
+}
+
 static bool tile_in_registers(const kw_rule_case *c) {
     const kw_tile *tile = c->decoded;
     if (multiplies_tiles(c->config)) {
         return kw_tile_fits_amx(tile);
     }
-    return tile->rows * tile->cols * tile->vecs + tile->vecs + 1 <= kw_config_isa(c->config)->registers;
+    return tile->rows * tile->cols <= kw_tile_most_pixels(c->config->axis[KW_AXIS_ISA], tile->vecs);
 }
 
 static bool tile_has_base_pointers(const kw_rule_case *c) {

@@ -22,6 +22,8 @@ typedef struct kw_tile {
 
 /* KW_VALID, for families whose decode() fills a struct that begins with a kw_tile: its registers and address registers. */
 extern const kw_rule kw_tile_valid_rules[];
+/* Pixels by so many vectors whose sums the registers hold beside the weights and a pixel. */
+int64_t kw_tile_most_pixels(int32_t isa, int64_t vecs);
 /* KW_TAKES, for families that take the columns of a filter row and the channels as one run: they lie side by side, and are so few that a
  * run is better than its parts. */
 extern const kw_rule kw_run_takes_rules[];

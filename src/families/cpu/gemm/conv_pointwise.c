@@ -7,6 +7,8 @@
 #include "problem/epilogue/epilogue.h"
 #include "problem/tensors/pitch.h"
 
+extern const kw_family kw_family_conv_pointwise;
+
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
 
 static bool strided(const kw_conv_dims *d) {
@@ -120,6 +122,15 @@ static void conv_pointwise_emit(const kw_config *config, kw_text *text) {
     kw_gemm_emit(config, true, text);
 }
 
+/* Of channels last, where vectors are results and all pixels are one row. */
+static size_t tailor_pointwise(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t out[3], results = (problem->op == KW_CONV_FWD ? d->k : d->c) / d->g;
+    kw_problem_output(out, problem);
+    bool served = problem->layout == KW_CHANNELS_LAST;
+    return served ? kw_gemm_tailor(&kw_family_conv_pointwise, problem, d->n * out[0] * out[1] * out[2], results, target, configs) : 0;
+}
+
 const kw_family kw_family_conv_pointwise = {
     .name = "conv.pointwise",
     .summary = "convolution with filter 1 as a matrix product; forward and backward data",
@@ -141,6 +152,7 @@ const kw_family kw_family_conv_pointwise = {
               [KW_FITS] = {fits_rules}},
     .decode = kw_gemm_decode,
     .launch = conv_pointwise_launch,
+    .tailor = tailor_pointwise,
     .emit = conv_pointwise_emit,
     .kernel = "cpu/gemm/gemm.c",
 };

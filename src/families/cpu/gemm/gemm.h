@@ -27,6 +27,9 @@ kw_tile kw_gemm_tile(const kw_config *config);
 /* A kw_tile. */
 void kw_gemm_decode(const kw_config *config, const kw_target *target, void *decoded);
 void kw_gemm_launch(const kw_product *product, const kw_config *config, const kw_target *target, kw_launch *launch);
+/* Tiles made to the measure of so many rows and columns (kw_family.tailor). */
+size_t kw_gemm_tailor(const kw_family *family, const kw_problem *problem, int64_t rows, int64_t columns, const kw_target *target,
+                      kw_config configs[KW_TAILORED_MAX]);
 void kw_gemm_emit(const kw_config *config, bool pointwise, kw_text *text);
 
 #endif

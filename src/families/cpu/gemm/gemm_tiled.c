@@ -2,6 +2,7 @@
  * where it is when its rows are contiguous (or B's columns are few), have the element type that the tile reads and do not evict each other from the cache, else
  * a chunk of rows is copied (and transposed) first. The whole depth is summed in registers. */
 #include "families/cpu/gemm/gemm.h"
+#include "families/cpu/tailor.h"
 
 #include "base/math.h"
 #include "config/launch/team.h"
@@ -13,6 +14,8 @@ enum { TILE_M = KW_ISA_AXIS_COUNT, VECS, BAND, AHEAD };
 
 /* SOON_TILES: of a block of weights at most, that more of them would wait for hardly longer. */
 enum { GROUP_SPREAD = 4, SOON_TILES = 64 };
+
+extern const kw_family kw_family_gemm_tiled;
 
 static const kw_axis axes[KW_GEMM_AXIS_COUNT] = {KW_ISA_AXES, KW_GEMM_AXES};
 
@@ -263,6 +266,24 @@ static void gemm_tiled_emit(const kw_config *config, kw_text *text) {
     kw_gemm_emit(config, false, text);
 }
 
+size_t kw_gemm_tailor(const kw_family *family, const kw_problem *problem, int64_t rows, int64_t columns, const kw_target *target,
+                      kw_config configs[KW_TAILORED_MAX]) {
+    const kw_tailor_rows wanted = {
+        .base = {.family = family, .op = problem->op, .dtype = problem->dtype, .axis = {[AHEAD] = 1}},
+        .cols_axis = TILE_M,
+        .vecs_axis = VECS,
+        .pixels = rows,
+        .results = columns,
+    };
+    return kw_tailor_tiles(&wanted, target, configs);
+}
+
+static size_t tailor_tiled(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
+    const kw_gemm_dims *d = &problem->gemm;
+    int64_t rows = d->groups ? kw_ceil_div(d->m, d->groups) : d->m;
+    return kw_gemm_tailor(&kw_family_gemm_tiled, problem, rows, d->n, target, configs);
+}
+
 const kw_family kw_family_gemm_tiled = {
     .name = "gemm.tiled",
     .summary = "matrix product by register tiles over packed B; any sizes, batches and layouts",
@@ -280,6 +301,7 @@ const kw_family kw_family_gemm_tiled = {
     .rules = {[KW_VALID] = {kw_isa_valid_rules, kw_tile_valid_rules}, [KW_RUNS] = {kw_isa_runs_rules}, [KW_TAKES] = {kw_cpu_gemm_rules}},
     .decode = kw_gemm_decode,
     .launch = gemm_tiled_launch,
+    .tailor = tailor_tiled,
     .emit = gemm_tiled_emit,
     .kernel = "cpu/gemm/gemm.c",
 };
