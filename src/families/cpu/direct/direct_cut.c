@@ -272,8 +272,9 @@ static bool lies_well(const kw_direct *direct, const kw_problem *problem, const 
 
 /* Whether tiles read the tensor where it lies: elements are what the tile reads, the last steps of runs are whole, behind which the tensor may
  * end, and nothing outside the image is read: edge=skip leaves it out, or it is none but whole rows. The tensor is read so wherever its pixels lie
- * as the copy's would: what a copy costs is more than what tiles wait for. Others are where each is read once at most. Columns that are merged
- * are neighbours. */
+ * as the copy's would: what a copy costs is more than what tiles wait for. Nor does it matter that the pixels of a group lie farther apart, as long as
+ * those of a tile are in all sets of the first-level cache (1.02 to 1.4 times as fast on 18 drawn layers of groups, most under a stride). Others are
+ * where each is read once at most. Columns that are merged are neighbours. */
 static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_direct_cut *c,
                            int64_t elements) {
     const kw_conv_dims *d = &problem->conv;
@@ -282,8 +283,9 @@ static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, co
         return false;
     }
     bool once = problem->op == KW_CONV_FWD && d->filter[1] * d->filter[2] <= d->stride[1] * d->stride[2];
-    bool as_copied = d->g == 1 && c->pixel == elements * work->word && !work->converts;
-    if (!kw_problem_is_dense(problem) && !lies_well(direct, problem, c)) {
+    bool well = lies_well(direct, problem, c), near = d->g == 1 ? c->pixel == elements * work->word : !direct->merge && well;
+    bool as_copied = near && !work->converts;
+    if (!kw_problem_is_dense(problem) && !well) {
         return false;
     }
     if (direct->tile.skip && !work->head && kw_tile_group(&direct->tile, work->block) == 1) {
@@ -490,14 +492,14 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
     kw_direct_cut flow = c;
     flow.flow = true;
     c.in_place = reads_in_place(direct, work, problem, &c, facts->elements);
-    if (c.in_place) {
-        c.pixel = apart_of(problem).pixel;
-    }
     c.edges = copies_edges(&c, direct, work, problem);
     cut_blocks(&c, direct, problem, target, facts);
     if (c.edges && c.cols < c.width.pixels) {
         c.edges = false;
         cut_blocks(&c, direct, problem, target, facts);
+    }
+    if (c.in_place) {
+        c.pixel = apart_of(problem).pixel; /* the block has as many rows as if the unit's groups were copied */
     }
     bool strided = c.height.step > 1 || c.width.step > 1;
     if (work->amx && (!strided || problem->op == KW_CONV_FWD)) {
