@@ -325,6 +325,35 @@ static void tiles_sum_intervals_where_padding_is_much(void **state) {
     }
 }
 
+/* Unless a tile reads padding, or its pixels lie by few sets of the first-level cache. */
+static void groups_are_read_where_they_lie(void **state) {
+    (void)state;
+    static const struct {
+        const char *problem, *edge;
+        bool copied;
+    } cases[] = {
+        {"conv_fwd fp32 nhwgc g4 c60 k52 i28x28 f3x3 p1x1", "skip", false},
+        {"conv_bwd_data fp32 nhwgc g4 c60 k52 i28x28 f3x3 s2x2 p1x1", "skip", false},
+        {"conv_fwd fp32 nhwgc g4 c60 k52 i28x28 f3x3 p1x1", "pad", true},
+        {"conv_fwd fp32 nhwgc g4 c60 k52 i28x28 f3x3", "pad", false},
+        {"conv_fwd fp32 nhwgc g64 c1024 k512 i28x28 f3x3 p1x1", "skip", true},
+        {"conv_fwd fp32 nhwgc g4 c60 k52 i28x28 f3x3 p1x1 ldxw1024", "skip", true},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        kw_target target = target_with(1);
+        char text[128];
+        kw_config config;
+        kw_launch launch = {0};
+        assert_int_equal(kw_problem_parse(&problem, cases[i].problem, NULL), KW_OK);
+        snprintf(text, sizeof text, "conv.direct %s fp32 isa=avx512 math=fma tile_h=1 tile_w=12 vecs=1 band=0 edge=%s",
+                 kw_op_name(problem.op), cases[i].edge);
+        assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
+        config.family->launch(&config, &problem, &target, &launch);
+        assert_int_equal(kw_launch_params_of(&launch, kw_direct_params)->copy_at > 0, cases[i].copied);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tile_beyond_the_registers_is_refused),
@@ -336,6 +365,7 @@ int main(void) {
         cmocka_unit_test(parts_leave_threads_idle_for_a_twentieth_at_most_where_blocks_allow),
         cmocka_unit_test(a_tiles_pixels_have_room_in_the_first_level_cache),
         cmocka_unit_test(tiles_sum_intervals_where_padding_is_much),
+        cmocka_unit_test(groups_are_read_where_they_lie),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
