@@ -7,7 +7,10 @@
 typedef struct kw_direct_params {
     int block[2]; /* output rows and columns of a unit's block */
     int parts;    /* of the output channels; each is a unit of its own */
-    short far;    /* kw_tile_job; below 0 of the first tile that meets a block alone (kw_far_of_tile) */
+    union {
+        short far;    /* kw_tile_job; below 0 of the first tile that meets a block alone (kw_far_of_tile) */
+        short images; /* of a unit, whose copies lie one behind the other, slice by slice (math=amx) */
+    };
     union {
         short slice_chunks; /* chunks of each run that a band of tiles sums before the next ones; 0: all (math=amx) */
         short tall;         /* pixels of a tile that sums intervals (direct_intervals.h) */

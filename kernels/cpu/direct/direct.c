@@ -92,8 +92,8 @@ static kw_i64 results_from(const kw_kernel_args *a, kw_i64 share) { return (void
 #include "cpu/direct/direct_edges.h"
 
 typedef struct block {
-    kw_i64 n, share, part;
-    kw_i64 first_run; /* runs of the walks before these, in packed order */
+    kw_i64 n, share, part; /* n: the first image */
+    kw_i64 first_run;      /* runs of the walks before these, in packed order */
     side axis[3];
 } block;
 
@@ -105,19 +105,19 @@ static kw_i64 take(kw_i64 *unit, kw_i64 count) {
 
 static kw_i64 walks_of_a_copy(const kw_kernel_args *a) { return walks_of(a, 1) * walks_of(a, 2); }
 
-/* The walks of rows and columns come one after another, so that threads whose units are neighbours have as much to do as each other however
- * unequal the walks' taps are. false when the block is beyond the end of a walk. */
+/* Groups follow each other block by block, for lines of memory have channels of several; walks of rows and columns do too, so that threads whose units
+ * are neighbours have as much to do as each other however unequal the walks' taps are. false when the block is beyond the end of a walk. */
 static int block_of(block *b, const kw_kernel_args *a, walks *kept, kw_i64 unit) {
     kw_i64 later_taps = 1, phase[3], number[3];
     int good = 1;
     for (int axis = 2; axis > 0; axis--)
         phase[axis] = take(&unit, walks_of(a, axis));
     b->part = take(&unit, a->params.parts);
+    b->share = take(&unit, shares_of(a));
     for (int axis = 2; axis >= 0; axis--)
         number[axis] = take(&unit, ceil_div(pixels_of(a, axis), block_size(a, axis)));
     phase[0] = take(&unit, walks_of(a, 0));
-    b->share = take(&unit, shares_of(a));
-    b->n = unit;
+    b->n = unit * images_together(a);
     b->first_run = 0;
     for (int axis = 2; axis >= 0; axis--) {
         united room;
@@ -129,6 +129,8 @@ static int block_of(block *b, const kw_kernel_args *a, walks *kept, kw_i64 unit)
     }
     return good;
 }
+
+static kw_i64 images_of_unit(const kw_kernel_args *a, const block *b) { return kw_min(images_together(a), a->n - b->n); }
 
 /* Groups that have the block's copy in common. */
 static kw_i64 groups_of_unit(const kw_kernel_args *a, const block *b) {
@@ -328,7 +330,7 @@ static KW_COPY_OPTIONS void copy_row(const kw_kernel_args *a, const side *x, con
     if (KW_COPIES_NARROW && KW_READS_PADDING && spare && x->high > high) kw_pad(a, behind, (x->high - high) * pixel);
 }
 
-/* Fills the copy; slices of depth that fall into the padding have none. */
+/* Fills the copy of an image; slices of depth that fall into the padding have none. */
 static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, char *to) {
     const side *y = &b->axis[1], *x = &b->axis[2];
     const kw_i64 *size = SRC_SIZE(given_of(a));
@@ -415,6 +417,12 @@ static void clip_runs(kw_tile_job *job, const kw_kernel_args *a, const kw_walk *
 
 #include "cpu/direct/direct_sum.h"
 
+/* The copies of a unit's images. */
+static void copy_images(const kw_kernel_args *a, block b, char *to) {
+    for (kw_i64 left = images_of_unit(a, &b); left > 0; left--, b.n++, to += copied_image(a))
+        copy_block(a, &b, to);
+}
+
 static void own_stage1(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, void *thread_memory) {
     KW_SEE(a, args)
     char *memory = thread_memory;
@@ -429,7 +437,7 @@ static void own_stage1(const kw_kernel_args *args, kw_i64 begin, kw_i64 end, voi
         if (zeros == SWEPT) continue;
         kw_i64 taps = b.axis[1].walk.taps * b.axis[2].walk.taps, place = unit / (a->params.parts * walks_of_a_copy(a));
         if (taps && held != place && !in_place(a)) {
-            copy_block(a, &b, memory + a->params.copy_at);
+            copy_images(a, b, memory + a->params.copy_at);
             held = place;
         }
         sum_block(a, &b, zeros, memory);

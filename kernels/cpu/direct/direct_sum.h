@@ -96,7 +96,8 @@ static void sum_block(const kw_kernel_args *a, const block *b, sweep zeros, char
     kw_i64 first =
         ((b->n * size[0] + z->walk.out_start + z->at * z->walk.out_step) * size[1] + y->walk.out_start) * size[2] + x->walk.out_start;
     char *dst = DST(a) + DST_FIRST(a, first, pitch, b->n, z, y, x) + first_result(a, b->share) * KW_OUT_BYTES;
-    if (zeros == SWEEP_ALONE || (zeros == SWEEP_FIRST && KW_MATH == 3)) sweep_rows(a, x, &job, dst, y->at, y->count);
+    for (kw_i64 i = 0; i < images_of_unit(a, b) && (zeros == SWEEP_ALONE || (zeros == SWEEP_FIRST && KW_MATH == 3)); i++)
+        sweep_rows(a, x, &job, dst + i * DST_IMAGE(a, size, pitch), y->at, y->count);
     if (zeros == SWEEP_ALONE) return;
 #if KW_COPIES_EDGES
     if (p->flow == KW_DIRECT_EDGES) {

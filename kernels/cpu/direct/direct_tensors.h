@@ -25,9 +25,19 @@ static kw_i64 groups_of(const kw_kernel_args *a) { return a->groups / joined(a);
 #define KW_TOGETHER (!KW_MERGE && !KW_TILE_OWN && !KW_WAYS)
 static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params.together : 1; }
 
+/* Small images have a unit together, so that a slice of weights meets more tiles before the next one does. */
+static kw_i64 images_together(const kw_kernel_args *a) { return KW_MATH == 3 ? a->params.images : 1; }
+
+/* Bytes of an image in the copy. */
+static __attribute__((unused)) kw_i64 copied_image(const kw_kernel_args *a) {
+    kw_i64 source = KW_BACKWARD ? a->out[0] : a->in[0];
+    return kw_min(a->filter[0], source) * a->params.slice;
+}
+
 /* Of the tensor that is read: bytes from a pixel to the next of its row; of pixels of dense tensors, or elements, those in front of a row, and
  * bytes to so many groups of channels behind them; bytes to behind its last element; where nothing is copied, the same and from an image to the
- * next. Of the tensor that is written: bytes from a pixel to the next of its row, from a row to the next, in front of a unit's first pixel. */
+ * next. Of the tensor that is written: bytes from a pixel to the next of its row, from a row, an image to the next, in front of a unit's first
+ * pixel. */
 #if KW_APART
 #include "cpu/lib/apart.h"
 #define SRC_STEP(a) (KW_BACKWARD ? (a)->y_step : (a)->x_step)
@@ -40,6 +50,7 @@ static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params
 #define SRC_IMAGE(a, size) (SRC_STEP(a)[KW_TO_IMAGE] * KW_BYTES)
 #define DST_PIXEL(a) (DST_STEP(a)[KW_TO_COLUMN] * KW_OUT_BYTES)
 #define DST_ROW(a, size, pitch) (DST_STEP(a)[KW_TO_ROW] * KW_OUT_BYTES)
+#define DST_IMAGE(a, size, pitch) (DST_STEP(a)[KW_TO_IMAGE] * KW_OUT_BYTES)
 #define DST_FIRST(a, first, pitch, n, z, y, x)                                                                                             \
     (kw_apart(DST_STEP(a), n, z->walk.out_start + z->at * z->walk.out_step, y->walk.out_start, x->walk.out_start) * KW_OUT_BYTES)
 #else
@@ -51,5 +62,6 @@ static kw_i64 together(const kw_kernel_args *a) { return KW_TOGETHER ? a->params
 #define SRC_IMAGE(a, size) size[0] * a->params.slice
 #define DST_PIXEL(a) DST_CHANNELS(a) * groups_of(a) * KW_OUT_BYTES
 #define DST_ROW(a, size, pitch) size[2] * pitch
+#define DST_IMAGE(a, size, pitch) (size[0] * size[1] * size[2] * pitch)
 #define DST_FIRST(a, first, pitch, n, z, y, x) first *pitch
 #endif

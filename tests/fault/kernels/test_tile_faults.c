@@ -34,6 +34,7 @@ typedef struct fault {
     bool first;                            /* a convolution of few channels, whose filter rows are pixels */
     bool slices;                           /* a convolution of so many channels that a band of tiles meets some runs before the next ones */
     bool chunks;                           /* of so many that it meets parts of runs */
+    bool images;                           /* the same of small images, which have a unit together */
     bool together;                         /* a convolution of groups that have one copy */
     bool shallow;                          /* a product of one chunk, of fewer steps than a register has room for */
 } fault;
@@ -104,7 +105,7 @@ static const fault faults[] = {
      .slices = true},
     {.what = "the sums of a band in one place",
      .file = CONVOLUTION_TILES,
-     .text = "block.spill + (slices > 1 ? (t - first) * KW_SPILL_BYTES : 0)",
+     .text = "block.spill + (slices > 1 ? waits : 0)",
      .other = "block.spill",
      .slices = true},
     {.what = "none: slices of parts of a convolution's runs", .file = SIZES, .text = "sizes", .other = "shapes", .chunks = true},
@@ -118,6 +119,22 @@ static const fault faults[] = {
      .text = "block.w + step * KW_STEP_BYTES",
      .other = "block.w",
      .chunks = true},
+    {.what = "none: small images that have a unit together", .file = SIZES, .text = "sizes", .other = "shapes", .images = true},
+    {.what = "later images have the first one's pixels",
+     .file = CONVOLUTION_TILES,
+     .text = "job.src += image * all->src;",
+     .other = "",
+     .images = true},
+    {.what = "later images' results are the first one's",
+     .file = CONVOLUTION_TILES,
+     .text = "job.out += image * all->out;",
+     .other = "",
+     .images = true},
+    {.what = "later units begin with the first one's images",
+     .file = CONVOLUTION,
+     .text = "b->n = unit * images_together(a);",
+     .other = "b->n = unit;",
+     .images = true},
     {.what = "none: planes of a strided convolution", .file = SIZES, .text = "sizes", .other = "shapes", .strided = true},
     {.what = "columns of all places in one plane", .file = CONVOLUTION, .text = " + x % step[2])", .other = ")", .strided = true},
     {.what = "a plane's rows as far apart as the image's",
@@ -275,11 +292,12 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
     int index = 0;
     assert_ok(kw_backend_find(&backend, &index, "cpu", &err), &err);
     assert_ok(backend->open(&device, index, 1, &err), &err);
-    const char *convolution = "conv.direct conv_fwd %s isa=avx512 math=amx tile_h=1 tile_w=32 vecs=2 band=0 edge=pad";
+    const char *convolution = f->images ? "conv.direct conv_fwd %s isa=avx512 math=amx tile_h=1 tile_w=16 vecs=2 band=0 edge=pad"
+                                        : "conv.direct conv_fwd %s isa=avx512 math=amx tile_h=1 tile_w=32 vecs=2 band=0 edge=pad";
     const char *product = "gemm.tiled gemm %s isa=avx512 math=amx tile_m=32 vecs=2 band=0 ahead=0";
     const char *gradient = "conv.direct_bwd_weight conv_bwd_weight %s isa=avx512 math=amx lanes=c tile=32 vecs=2 copy=1 merge=0 box=64";
     const char *first = "conv.direct_1st conv_fwd %s isa=avx512 math=amx tile_w=32 vecs=2 band=0";
-    bool direct = f->flow || f->joins || f->strided || f->slices || f->chunks || f->together;
+    bool direct = f->flow || f->joins || f->strided || f->slices || f->chunks || f->images || f->together;
     snprintf(text, sizeof text, direct ? convolution : f->gradient ? gradient : f->first ? first : product, dtype);
     assert_ok(kw_config_parse(&config, text, &err), &err);
     /* 37 steps, so that 3 chunks of 13 end with zeros; or so many that a first-level cache of 48 KB, too, holds a slice of them */
@@ -298,6 +316,8 @@ static void verify(const char *dtype, const fault *f, kw_record *record) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c119 k40 i20x20 f5x5 p2x2", dtype);
     } else if (f->chunks) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c%d k40 i9x20 f1x3 p0x1", dtype, !strcmp(dtype, "int8") ? 1000 : 500);
+    } else if (f->images) {
+        snprintf(text, sizeof text, "conv_fwd %s nhwgc n6 c%d k40 i3x9 f1x3 p0x1", dtype, !strcmp(dtype, "int8") ? 1000 : 500);
     } else if (f->first) {
         snprintf(text, sizeof text, "conv_fwd %s nhwgc c5 k40 i19x19 f3x3 p1x1", dtype);
     } else if (f->gradient) {

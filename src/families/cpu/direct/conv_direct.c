@@ -129,6 +129,22 @@ static int64_t blocks_met(const kw_tile_work *work, const kw_tile *tile, int64_t
     return together > 1 ? kw_max(kw_min(blocks * together, kw_min(room / block_bytes, room / results)), 1) : 1;
 }
 
+/* How many small images have a unit together. Where the weights of a block are cut into slices, each slice meets the tiles of all of them before the
+ * next one comes, and of one small image these are few: as many as a band has where weights come from beyond the second-level cache. Others come so
+ * fast that it pays in tiles of 16 pixels alone, which multiply a register of weights once, and of no more of these than leave a third of the
+ * first-level cache to their sums, which come and go. Each thread has units enough. */
+static int64_t images_together(const kw_direct_cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target,
+                               int64_t cells, bool far, int64_t spill) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t tiles = c->flow ? kw_ceil_div((c->rows - 1) * kw_direct_row_pixels(c) + c->cols, tile->cols) : c->rows * (c->cols / tile->cols);
+    int64_t most = far ? KW_DIRECT_BAND : tile->cols == KW_AMX_ROWS ? target->l1 / 3 / spill : 1;
+    int64_t count = kw_min(kw_min(d->n, kw_ceil_div(most, tiles)), kw_max(target->l2 / 2 / c->copied, 1));
+    while (count > 1 && target->units > 1 && cells / d->n * kw_ceil_div(d->n, count) < KW_TEAM_UNITS * target->units) {
+        count--;
+    }
+    return kw_ceil_div(d->n, kw_ceil_div(d->n, count));
+}
+
 /* Rows from way to way where ways are parts of a group's rows, 0 where they are groups: whichever leaves fewer of them idle. */
 static int64_t rows_of_a_way(const kw_tile *tile, const kw_problem *problem) {
     int64_t out[3], groups = problem->conv.g, ways = tile->ways;
@@ -249,9 +265,17 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
         src,     elements, together * steps * ways, shares, blocks, together, most_rows, sliced, kw_max(launch->reorder.groups, d->g),
         way_rows};
     kw_direct_cut c = kw_direct_cut_of(direct, &work, problem, target, &facts);
-    int64_t cells = kw_direct_cells(&c, problem, shares);
-    int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
     int64_t block_bytes = runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
+    int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
+    int64_t cells = kw_direct_cells(&c, problem, shares), images = 1;
+    if (part.count > 1 && c.rows >= c.height.pixels && !most_rows &&
+        !direct->columns) { /* what lies in front of their copy is not a later image's */
+        bool far = groups * blocks * block_bytes > target->l2 * 3 / 4;
+        images = images_together(&c, tile, problem, target, cells, far, spill);
+        cells = cells / d->n * kw_ceil_div(d->n, images);
+        c.copied += (images - 1) * c.slice * kw_min(d->filter[0], c.depth.source);
+    }
+    int64_t units = cells * kw_ceil_div(c.height.pixels, c.rows), parts = kw_tile_parts(units, blocks, target->units, KW_TEAM_UNITS);
     int64_t meet = blocks_met(&work, tile, block_bytes, kw_ceil_div(blocks, parts), together, target);
 
     launch->stages = 2;
@@ -262,7 +286,6 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
         launch->reorder.band_rows = c.rows;
         launch->reorder.band_units = kw_ceil_div(c.width.pixels, c.cols) * parts;
     }
-    int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
     int64_t copy_at = KW_DIRECT_BAND_AT(spill, runs * (c.edges ? 2 : 1)) + (part.count > 1 ? KW_DIRECT_BAND * spill : 0) +
                       c.tall * c.lines * KW_TILE_STEP_BYTES(work.block);
     if (direct->columns) {
@@ -273,7 +296,6 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
     *kw_launch_params(launch, kw_direct_params) = (kw_direct_params){
         .block = {(int)c.rows, (int)c.cols},
         .parts = (int)parts,
-        .far = (short)kw_tile_far_of_block(target, block_bytes),
         .slice_chunks = (short)(sliced ? part.chunks : 0),
         .pixel = c.pixel,
         .row = c.row,
@@ -288,12 +310,18 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
         .meet = (short)meet,
         .together = (short)together,
     };
+    kw_direct_params *params = kw_launch_params(launch, kw_direct_params);
     if (tile->ways) {
-        kw_launch_params(launch, kw_direct_params)->way_rows = (int)way_rows;
+        params->way_rows = (int)way_rows;
+    }
+    if (work.amx) {
+        params->images = (short)images;
+    } else {
+        params->far = (short)kw_tile_far_of_block(target, block_bytes);
     }
     if (c.line) {
-        kw_launch_params(launch, kw_direct_params)->tall = (short)c.tall;
-        kw_launch_params(launch, kw_direct_params)->lines = (short)c.lines;
+        params->tall = (short)c.tall;
+        params->lines = (short)c.lines;
     }
 
     const counted n = {

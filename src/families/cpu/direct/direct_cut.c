@@ -197,6 +197,19 @@ static int64_t columns_of_flow(const kw_direct_cut *c, const kw_direct *direct, 
     return kw_ceil_div(c->width.pixels, kw_ceil_div(c->width.pixels, kw_max(near, LEAST)));
 }
 
+/* The rows of a block where the sources and results of all groups are clearly more than the second-level cache holds: it holds those of a block, so
+ * that the next group has from there what one leaves of a line; no fewer than leave most of a copy to its own block. */
+static int64_t rows_of_all_groups(const kw_direct_cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target) {
+    enum { SPAN = 3 };
+    const kw_conv_dims *d = &problem->conv;
+    bool forward = problem->op == KW_CONV_FWD;
+    int64_t source = c->height.step * c->width.source * (forward ? d->c : d->k), result = c->width.pixels * (forward ? d->k : d->c);
+    int64_t row = (source + c->height.walks * c->width.walks * result) * (int64_t)kw_dtype_size(problem->dtype);
+    int64_t least = SPAN * (c->height.reach / c->height.step) + 1, most = kw_max(target->l2 / 2 / row, least);
+    bool many = 8 * c->height.pixels * row > 9 * target->l2 && c->rows > most;
+    return many ? kw_min(c->rows, kw_round_up(kw_ceil_div(c->height.pixels, kw_ceil_div(c->height.pixels, most)), tile->rows)) : c->rows;
+}
+
 /* As many rows as fit half of the second-level cache, and fewer where threads had no block. */
 static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_problem *problem, const kw_target *target,
                        const kw_direct_facts *facts) {
@@ -207,6 +220,9 @@ static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_probl
     }
     c->cols = c->flow ? columns_of_flow(c, direct, target) : kw_round_up(c->width.pixels, tile->cols);
     narrow(c, tile, target->l2 / 2);
+    if (facts->shares > 1 && !c->in_place) {
+        c->rows = rows_of_all_groups(c, tile, problem, target);
+    }
     while (kw_direct_cells(c, problem, facts->shares) * kw_ceil_div(c->height.pixels, c->rows) * facts->blocks < target->units &&
            c->rows > tile->rows) {
         c->rows = kw_round_up(c->rows / 2, tile->rows);
