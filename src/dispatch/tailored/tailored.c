@@ -7,14 +7,6 @@ static bool family_tailors(const kw_family *family, const kw_request *request) {
     return family->tailor && family->kind == kind && family->ops >> request->problem.op & 1 && family->dtypes >> request->problem.dtype & 1;
 }
 
-static bool any_tailors(const kw_request *request) {
-    const kw_family *const *family = kw_family_table;
-    while (*family && !family_tailors(*family, request)) {
-        family++;
-    }
-    return *family != NULL;
-}
-
 /* Calls take with each config that a family makes for the problem, served or not, until it says that it has enough. */
 static bool visit_made(const kw_request *request, bool (*take)(void *user, const kw_config *config), void *user) {
     kw_config made[KW_TAILORED_MAX];
@@ -31,8 +23,10 @@ static bool visit_made(const kw_request *request, bool (*take)(void *user, const
 
 typedef struct maker {
     const kw_request *request;
-    kw_tailored *made; /* one more than are taken */
+    kw_arena *arena;
+    kw_tailored *made; /* room for all once there is one: most problems have none */
     size_t count;
+    bool failed;                               /* no memory */
     const kw_tailored *order[KW_TAILORED_MAX]; /* the best by the estimate first */
 } maker;
 
@@ -40,10 +34,17 @@ static bool take_in_order(void *user, const kw_config *config) {
     maker *m = user;
     const kw_request *request = m->request;
     const kw_target *target = request->context->target;
-    kw_tailored *last = &m->made[m->count];
-    if (kw_catalog_has(&request->registry->catalog, config) || kw_config_serves(&last->config, config, &request->problem, target, NULL)) {
+    kw_config special;
+    if (kw_catalog_has(&request->registry->catalog, config) || kw_config_serves(&special, config, &request->problem, target, NULL)) {
         return false;
     }
+    m->made = m->made ? m->made : kw_arena_array(m->arena, KW_TAILORED_MAX, sizeof *m->made);
+    if (!m->made) {
+        m->failed = true;
+        return true;
+    }
+    kw_tailored *last = &m->made[m->count];
+    last->config = special;
     kw_config_launch(&last->config, &request->problem, target, &last->launch);
     last->estimate = kw_estimate_of(&last->config, &request->problem, (double)kw_problem_bytes(&request->problem), target, &last->launch);
     size_t at = m->count++;
@@ -73,17 +74,18 @@ static size_t keep_best(kw_tailored kept[], const maker *m) {
 }
 
 kw_status kw_tailored_make(kw_tailored **made, size_t *count, kw_arena *arena, const kw_request *request, kw_error *err) {
-    maker m = {.request = request};
+    maker m = {.request = request, .arena = arena};
     *count = 0;
-    if (!request->registry->tailors || !any_tailors(request)) {
+    if (request->registry->tailors) {
+        visit_made(request, take_in_order, &m);
+    }
+    if (!m.count && !m.failed) {
         return KW_OK;
     }
-    m.made = kw_arena_array(arena, KW_TAILORED_MAX + 1, sizeof *m.made);
-    *made = kw_arena_array(arena, KW_TAILORED_KEPT, sizeof **made);
-    if (!m.made || !*made) {
+    *made = m.failed ? NULL : kw_arena_array(arena, m.count < KW_TAILORED_KEPT ? m.count : KW_TAILORED_KEPT, sizeof **made);
+    if (!*made) {
         return kw_fail_memory(err, "a list of candidates");
     }
-    visit_made(request, take_in_order, &m);
     *count = keep_best(*made, &m);
     return KW_OK;
 }
