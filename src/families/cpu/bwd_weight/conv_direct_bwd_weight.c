@@ -284,8 +284,10 @@ static int64_t groups_together(const kw_bwd_weight *how, const kw_config *config
     return together;
 }
 
-/* Fewer pixels would be multiplied sooner than the sums are loaded and stored; shares of a box may have a quarter less. */
-enum { PIXELS_LEAST = 128, SHARE_LEAST = 96 };
+/* Fewer pixels would be multiplied sooner than the sums are loaded and stored; shares of a box may have a quarter less. Of wide pixels that are
+ * read as they lie, which take up to two pages each, half as many will do, for else every tile meets pages that the TLB no longer has: its
+ * first level has 64 to 96 entries in the cores of these years. */
+enum { PIXELS_LEAST = 128, SHARE_LEAST = 96, PAGED_LEAST = 64, PAGE = 4096, PAGES = 64 };
 
 /* Pixels whose share of a row of tiles stays in the first level: all its tiles read the same channels of the vector side. Where these are
  * read as they lie, each pixel begins in the midst of a line, at a multiple of what divides its distance from the next. */
@@ -295,7 +297,9 @@ static int64_t near_pixels(const kw_bwd_weight *how, const shape *s, const kw_co
         int64_t steps = (how->lanes_c ? d->c : d->k) * WORD | width * WORD | KW_LINE;
         bytes = width * WORD + KW_LINE - (steps & -steps) + 2 * KW_LINE;
     }
-    return kw_max(PIXELS_LEAST, l1 / kw_min(bytes, s->x_pixel + s->y_pixel));
+    int64_t pixels = kw_max(PIXELS_LEAST, l1 / kw_min(bytes, s->x_pixel + s->y_pixel));
+    int64_t apart = (how->copy == KW_COPY_NONE ? kw_min(d->c * WORD, PAGE) : 0) + kw_min(d->k * WORD, PAGE);
+    return how->copy != KW_COPY_BOTH ? kw_min(pixels, kw_max(PAGES * PAGE / apart, PAGED_LEAST)) : pixels;
 }
 
 /* A filter of 1 has no tap that reads a box's pixels again, so its boxes are what a row of tiles finds in the first level. */
@@ -306,9 +310,10 @@ static void choose_near_box(const kw_bwd_weight *how, const shape *s, const kw_c
     double pixel = (double)s->x_pixel * (double)d->stride[0] * (double)d->stride[1] * (double)d->stride[2] + (double)s->y_pixel;
     double near = (double)near_pixels(how, s, d, width, target->l1) * pixel;
     int64_t budget = near < (double)most ? (int64_t)near : most;
-    for (; pixels < SHARE_LEAST; budget += budget / 8) {
+    int64_t least = how->copy != KW_COPY_BOTH ? PAGED_LEAST : SHARE_LEAST;
+    for (; pixels < least; budget += budget / 8) {
         choose_box(s, d, kw_min(budget, most), box);
-        pixels = budget < most ? box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * box[KW_BOX_W] : SHARE_LEAST;
+        pixels = budget < most ? box[KW_BOX_N] * box[KW_BOX_D] * box[KW_BOX_H] * box[KW_BOX_W] : least;
     }
 }
 
@@ -435,7 +440,7 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     }
     int64_t together = groups_together(how, config, &s, d, budget);
     double share = box_bytes(&s, d, s.out) / (double)parts;
-    if (!how->box_kib && s.taps == 1 && !s.merge && !how->own && !how->amx) {
+    if (!how->box_kib && s.taps == 1 && (!s.merge || s.flat) && !how->own && !how->amx) {
         choose_near_box(how, &s, d, width, target, box);
     } else {
         choose_box(&s, d, parts > 1 && share < (double)budget ? (int64_t)share : budget / together, box);
