@@ -289,7 +289,7 @@ static bool lies_well(const kw_direct *direct, const kw_problem *problem, const 
 /* Whether tiles read the tensor where it lies: elements are what the tile reads, the last steps of runs are whole, behind which the tensor may
  * end, and nothing outside the image is read: edge=skip leaves it out, or it is none but whole rows. The tensor is read so wherever its pixels lie
  * as the copy's would: what a copy costs is more than what tiles wait for. Nor does it matter that the pixels of a group lie farther apart, as long as
- * those of a tile are in all sets of the first-level cache (1.02 to 1.4 times as fast on 18 drawn layers of groups, most under a stride). Others are
+ * those of a tile are in all sets of the first-level cache (1.01 to 1.44 times as fast on 19 drawn layers of groups, most under a stride). Others are
  * where each is read once at most. Columns that are merged are neighbours. */
 static bool reads_in_place(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_direct_cut *c,
                            int64_t elements) {
