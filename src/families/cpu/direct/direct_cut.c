@@ -198,7 +198,8 @@ static int64_t columns_of_flow(const kw_direct_cut *c, const kw_direct *direct, 
 }
 
 /* The rows of a block where the sources and results of all groups are clearly more than the second-level cache holds: it holds those of a block, so
- * that the next group has from there what one leaves of a line; no fewer than leave most of a copy to its own block. */
+ * that the next group has from there what one leaves of a line; no fewer than leave most of a copy to its own block. Weights, which come again for
+ * each block, have to stay in that cache as well. */
 static int64_t rows_of_all_groups(const kw_direct_cut *c, const kw_tile *tile, const kw_problem *problem, const kw_target *target) {
     enum { SPAN = 3 };
     const kw_conv_dims *d = &problem->conv;
@@ -206,7 +207,8 @@ static int64_t rows_of_all_groups(const kw_direct_cut *c, const kw_tile *tile, c
     int64_t source = c->height.step * c->width.source * (forward ? d->c : d->k), result = c->width.pixels * (forward ? d->k : d->c);
     int64_t row = (source + c->height.walks * c->width.walks * result) * (int64_t)kw_dtype_size(problem->dtype);
     int64_t least = SPAN * (c->height.reach / c->height.step) + 1, most = kw_max(target->l2 / 2 / row, least);
-    bool many = 8 * c->height.pixels * row > 9 * target->l2 && c->rows > most;
+    int64_t weights = d->c / d->g * d->k * d->filter[0] * d->filter[1] * d->filter[2] * (int64_t)kw_dtype_size(problem->dtype);
+    bool many = 8 * c->height.pixels * row > 9 * target->l2 && c->rows > most && weights <= target->l2 / 2;
     return many ? kw_min(c->rows, kw_round_up(kw_ceil_div(c->height.pixels, kw_ceil_div(c->height.pixels, most)), tile->rows)) : c->rows;
 }
 
