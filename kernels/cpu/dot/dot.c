@@ -2,7 +2,8 @@
  * it lies, so nothing is packed: for few rows, which read weights about once, that is all the time there is; for few columns, whose blocks
  * would leave lanes idle.
  *
- * A unit is a matrix of the batch and some columns. kw_tile() sums KW_ROWS x KW_COLUMNS results, each in the lanes of a vector, which are
+ * A unit is a matrix of the batch and some columns. Few columns go over a block of rows together, a chunk of the depth after the other, so that a
+ * chunk of B stays in the first level of cache and A is read once; the sums of the block wait in between. kw_tile() sums KW_ROWS x KW_COLUMNS results, each in the lanes of a vector, which are
  * added up behind the depth. The last tile of a side is moved back so that it is whole, and stores only what is its own. The rest of a depth
  * that no vector divides is read together with elements before it, which a mask makes zeros in both factors.
  *
@@ -33,6 +34,8 @@ typedef struct kw_dot_job {
     kw_i64 far;                          /* of a->params */
     kw_sum shift;                        /* of int8, what is to be taken off each element of A as it is multiplied */
     kw_sum *sums;                        /* row by row */
+    char *waiting;                       /* vectors of sums of a depth that goes on */
+    int begun, goes_on;                  /* whether it began before, and goes on behind, these steps */
 } kw_dot_job;
 
 #if KW_STORAGE == 3 && KW_MATH == 2
@@ -82,6 +85,16 @@ KW_INLINE kw_vf kw_wide_row(const char *p) {
 #endif
 #define KW_DECLARE(row, column) kw_va a##row##_##column = {0};
 #define KW_DECLARE_COLUMN(column, distance) KW_EACH_SUM(KW_DECLARE, column) KW_DECLARE_COLUMN_SUM(column)
+#define KW_SUM_WAITS(row, column) (job->waiting + ((row)*KW_COLUMNS + (column)) * KW_VECTOR)
+#define KW_TAKE(row, column) a##row##_##column = (kw_va)kw_load(KW_SUM_WAITS(row, column));
+#define KW_LEAVE(row, column) kw_put(KW_SUM_WAITS(row, column), (kw_vf)a##row##_##column);
+#if KW_COLUMN_SUMS
+#define KW_TAKE_COLUMN(column, distance) KW_EACH_SUM(KW_TAKE, column) of##column = (kw_va)kw_load(KW_SUM_WAITS(KW_ROWS, column));
+#define KW_LEAVE_COLUMN(column, distance) KW_EACH_SUM(KW_LEAVE, column) kw_put(KW_SUM_WAITS(KW_ROWS, column), (kw_vf)of##column);
+#else
+#define KW_TAKE_COLUMN(column, distance) KW_EACH_SUM(KW_TAKE, column)
+#define KW_LEAVE_COLUMN(column, distance) KW_EACH_SUM(KW_LEAVE, column)
+#endif
 #define KW_LOAD_ROW(row, distance) kw_vf x##row = KW_LOAD_A(a + (distance));
 #define KW_MULTIPLY_COLUMN(column, distance)                                                                                               \
     w = KW_LOAD(b + (distance));                                                                                                           \
@@ -131,11 +144,18 @@ static __attribute__((noinline)) void kw_tile(const kw_dot_job *job) {
     const kw_vf one = (kw_vf)((kw_vi){0} + KW_ONE);
 #endif
     KW_EACH_COLUMN(KW_DECLARE_COLUMN)
+    if (job->begun) {
+        KW_EACH_COLUMN(KW_TAKE_COLUMN)
+    }
     kw_vf w;
     for (kw_i64 i = job->steps; i; i--, a += KW_STEP * KW_BYTES, b += KW_STEP * KW_BYTES, far += KW_STEP * KW_BYTES) {
         __asm__("" : "+r"(a1), "+r"(b1), "+r"(b3), "+r"(b5), "+r"(b7));
         KW_EACH_ROW(KW_LOAD_ROW)
         KW_EACH_COLUMN(KW_MULTIPLY_COLUMN)
+    }
+    if (job->goes_on) {
+        KW_EACH_COLUMN(KW_LEAVE_COLUMN)
+        return;
     }
     if (job->rest) {
         static const unsigned char ones[2 * KW_VECTOR] __attribute__((aligned(KW_VECTOR))) = {KW_ONES};
@@ -165,26 +185,48 @@ static void store_row(const kw_kernel_args *a, kw_i64 batch, kw_i64 row, kw_i64 
 #endif
 }
 
+/* The tile of columns from `column` to `last` at a row, from depth vector `step` on, and its results where the depth ends. */
+static void sum_tile(const kw_kernel_args *a, kw_dot_job *job, kw_i64 batch, kw_i64 row, kw_i64 column, kw_i64 last, kw_i64 step) {
+    kw_i64 from = kw_min(column, a->gn - KW_COLUMNS), behind = kw_min(column + KW_COLUMNS, last), top = kw_min(row, a->gm - KW_ROWS);
+    job->a = a->x + (batch * a->batch_step[0] + step * KW_STEP) * KW_BYTES + top * job->a_row;
+    job->b = a->w + (batch * a->batch_step[1] + step * KW_STEP) * KW_BYTES + from * job->b_column;
+    kw_tile(job);
+    for (kw_i64 r = row; r < kw_min(row + KW_ROWS, a->gm) && !job->goes_on; r++)
+        store_row(a, batch, r, column, behind, job->sums + (r - top) * KW_COLUMNS + (column - from));
+}
+
+/* So many rows from `top` on, a chunk of the depth after the other. */
+static void sum_rows(const kw_kernel_args *a, kw_dot_job *job, kw_i64 batch, kw_i64 top, kw_i64 rows, kw_i64 begin, kw_i64 last) {
+    char *waiting = job->waiting;
+    for (kw_i64 step = 0, steps = a->gk / KW_STEP; step < steps; step += job->steps) {
+        job->steps = kw_min(a->params.chunk, steps - step);
+        job->begun = step > 0, job->goes_on = step + job->steps < steps;
+        job->waiting = waiting;
+        for (kw_i64 row = top; row < top + rows; row += KW_ROWS) {
+            for (kw_i64 column = begin; column < last;
+                 column += KW_COLUMNS, job->waiting += KW_DOT_WAITING(KW_ROWS, KW_COLUMNS) * KW_VECTOR)
+                sum_tile(a, job, batch, row, column, last, step);
+        }
+    }
+    job->waiting = waiting;
+}
+
 void KW_EXPORT kw_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *memory) {
-    kw_i64 parts = (a->gn + a->params.columns - 1) / a->params.columns;
+    kw_i64 parts = (a->gn + a->params.columns - 1) / a->params.columns, block = a->params.down * KW_ROWS;
     kw_dot_job job = {.a_row = a->line_step[0] * KW_BYTES, .b_column = a->line_step[1] * KW_BYTES, .sums = memory, .far = a->params.far};
+    job.waiting = (char *)memory + (4 * KW_ROWS * KW_COLUMNS + KW_LINE - 1) / KW_LINE * KW_LINE;
     job.steps = a->gk / KW_STEP, job.rest = a->gk % KW_STEP;
     job.shift = KW_RAISED ? 128 : 0;
 #if KW_X_ZERO
     job.shift += (kw_sum)KW_X_ZERO_OF(a);
 #endif
     for (kw_i64 unit = begin; unit < end; unit++) {
-        kw_i64 batch = unit / parts, part = unit % parts, last = kw_min((part + 1) * a->params.columns, a->gn);
-        for (kw_i64 column = part * a->params.columns; column < last; column += KW_COLUMNS) {
-            kw_i64 from = kw_min(column, a->gn - KW_COLUMNS), behind = kw_min(column + KW_COLUMNS, last);
-            for (kw_i64 row = 0; row < a->gm; row += KW_ROWS) {
-                kw_i64 top = kw_min(row, a->gm - KW_ROWS);
-                job.a = a->x + (batch * a->batch_step[0]) * KW_BYTES + top * job.a_row;
-                job.b = a->w + (batch * a->batch_step[1]) * KW_BYTES + from * job.b_column;
-                kw_tile(&job);
-                for (kw_i64 r = row; r < kw_min(row + KW_ROWS, a->gm); r++)
-                    store_row(a, batch, r, column, behind, job.sums + (r - top) * KW_COLUMNS + (column - from));
-            }
+        kw_i64 batch = unit / parts, first = unit % parts * a->params.columns, last = kw_min(first + a->params.columns, a->gn);
+        for (kw_i64 row = 0; block && row < a->gm; row += block)
+            sum_rows(a, &job, batch, row, kw_min(block, a->gm - row), first, last);
+        for (kw_i64 column = first; !block && column < last; column += KW_COLUMNS) {
+            for (kw_i64 row = 0; row < a->gm; row += KW_ROWS)
+                sum_tile(a, &job, batch, row, column, last, 0);
         }
     }
 }

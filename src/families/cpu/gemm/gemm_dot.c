@@ -66,15 +66,36 @@ static double extra_products(const kw_config *config) {
     return config->dtype == KW_INT8 ? 0.5 : kw_widening_products(config);
 }
 
+/* How few columns go over blocks of rows: a chunk of the depth of all of them takes half of the first level of cache, sums that wait a quarter. */
+typedef struct block {
+    int64_t down, chunk; /* kw_dot_params; 0, all of it: tiles of a column go over all rows */
+    int64_t bytes;       /* of the sums that wait */
+} block;
+
+static block block_of(const kw_config *config, const kw_gemm_dims *d, int64_t columns, int64_t size, const kw_target *target) {
+    enum { CHUNK_LEAST = 32 }; /* vectors; of fewer, sums that pass through memory would count */
+    int64_t rows = config->axis[TILE_M], tile = config->axis[TILE_N], step = step_of(config), steps = d->k / step;
+    int64_t waiting = kw_ceil_div(columns, tile) * KW_DOT_WAITING(rows, tile) * kw_config_isa(config)->lanes * 4;
+    int64_t chunk = target->l1 / 2 / (columns * step * size), down = kw_min(target->l1 / 4 / waiting, kw_ceil_div(d->m, rows));
+    bool few = d->m > columns && (double)d->m * (double)d->k * (double)size > (double)target->l1 / 2 && down > 1;
+    if (!few || (chunk < CHUNK_LEAST && chunk < steps)) {
+        return (block){.chunk = steps};
+    }
+    chunk = kw_ceil_div(steps, kw_ceil_div(steps, chunk));
+    return (block){.down = down, .chunk = chunk, .bytes = down * waiting};
+}
+
 static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, const kw_target *target, kw_launch *launch) {
     const kw_gemm_dims *d = &problem->gemm;
     int64_t rows = config->axis[TILE_M], columns = config->axis[TILE_N], size = (int64_t)kw_dtype_size(problem->dtype);
     int64_t across = kw_ceil_div(d->n, columns), down = kw_ceil_div(d->m, rows), steps = kw_ceil_div(d->k, step_of(config));
     int64_t parts = kw_min(across, kw_max(1, kw_ceil_div(4 * (target->units > 1 ? target->units : 0), d->batch)));
     int64_t each = kw_ceil_div(across, parts) * columns;
+    block cut = block_of(config, d, kw_min(each, d->n), size, target);
     *launch = (kw_launch){.stages = 1, .stage = {{.units = d->batch * kw_ceil_div(d->n, each)}}};
-    launch->thread_bytes = KW_LINE * kw_ceil_div(4 * rows * columns, KW_LINE);
-    *kw_launch_params(launch, kw_dot_params) = (kw_dot_params){.columns = each, .far = kw_tile_far(target)};
+    launch->thread_bytes = KW_LINE * kw_ceil_div(4 * rows * columns, KW_LINE) + cut.bytes;
+    *kw_launch_params(launch, kw_dot_params) =
+        (kw_dot_params){.columns = each, .down = (int)cut.down, .chunk = (int)cut.chunk, .far = kw_tile_far(target)};
 
     double tiles = (double)d->batch * (double)across * (double)down, lanes = (double)kw_config_isa(config)->lanes;
     /* Adding up the lanes of a sum takes about as many instructions as there are lanes. */
@@ -82,13 +103,15 @@ static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, 
     launch->multiply_adds += tiles * (double)(rows + columns) * (double)steps * extra_products(config);
     launch->loads = tiles * ((double)(rows + columns) * (double)steps + (double)(rows * columns));
     launch->later = (double)(down - 1) / (double)down; /* the first tile of a few columns brings them */
+    int64_t chunk = cut.down ? cut.chunk * step_of(config) : d->k;
     launch->rereads[0] = (kw_cache_reuse){
         .bytes = (double)(d->batch * (across - 1)) * (double)(d->m * d->k * size),
-        .between = (d->m + columns) * d->k * size,
+        .between = ((cut.down ? rows : d->m) + columns) * chunk * size,
     };
+    int64_t blocks = cut.down ? kw_ceil_div(down, cut.down) : down;
     launch->rereads[1] = (kw_cache_reuse){
-        .bytes = (double)(d->batch * (down - 1)) * (double)(d->n * d->k * size),
-        .between = (rows + columns) * d->k * size,
+        .bytes = (double)(d->batch * (blocks - 1)) * (double)(d->n * d->k * size),
+        .between = cut.down ? (cut.down * rows + each) * d->k * size : (rows + columns) * d->k * size,
     };
 }
 
