@@ -4,7 +4,7 @@
 #include "base/math.h"
 #include "families/gpu/mma/image_split.h"
 #include "measure/measure.h"
-#include "support/kw_test.h"
+#include "support/parsed.h"
 
 #define AXES                                                                                                                               \
     "tile_m=64 tile_n=64 tile_k=32 wave_m=4 wave_n=2 wave_k=1 inst_m=16 inst_n=8 inst_k=16 pipe=basic_v1 sched=intrawave epi=cshuffle "    \
@@ -18,15 +18,6 @@ static kw_config config_of(const char *text) {
         fail_msg("%s", err.text);
     }
     return config;
-}
-
-static kw_problem problem_of(const char *text) {
-    kw_problem problem;
-    kw_error err = {0};
-    if (kw_problem_parse(&problem, text, &err)) {
-        fail_msg("%s", err.text);
-    }
-    return problem;
 }
 
 static void a_piece_is_within_reach_and_as_large_as_can_be(void **state) {

@@ -293,6 +293,21 @@ static void a_tiles_pixels_have_room_in_the_first_level_cache(void **state) {
     }
 }
 
+/* Of conv.direct by a tile of 12 pixels and one vector. */
+static kw_launch direct_launch(const char *problem_text, const char *edge) {
+    kw_problem problem;
+    kw_target target = target_with(1);
+    char text[128];
+    kw_config config;
+    kw_launch launch = {0};
+    assert_int_equal(kw_problem_parse(&problem, problem_text, NULL), KW_OK);
+    snprintf(text, sizeof text, "conv.direct %s fp32 isa=avx512 math=fma tile_h=1 tile_w=12 vecs=1 band=0 edge=%s", kw_op_name(problem.op),
+             edge);
+    assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
+    config.family->launch(&config, &problem, &target, &launch);
+    return launch;
+}
+
 /* Where much of a tile reads padding: lines of its pixels, and how many have their sums in memory where weights have no room in a cache. */
 static void tiles_sum_intervals_where_padding_is_much(void **state) {
     (void)state;
@@ -308,16 +323,7 @@ static void tiles_sum_intervals_where_padding_is_much(void **state) {
         {"conv_fwd fp32 nhwgc c64 k16 i56x56 f3x3", 0, 0, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kw_problem problem;
-        kw_target target = target_with(1);
-        char text[128];
-        kw_config config;
-        kw_launch launch = {0};
-        assert_int_equal(kw_problem_parse(&problem, cases[i].problem, NULL), KW_OK);
-        snprintf(text, sizeof text, "conv.direct %s fp32 isa=avx512 math=fma tile_h=1 tile_w=12 vecs=1 band=0 edge=skip",
-                 kw_op_name(problem.op));
-        assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
-        config.family->launch(&config, &problem, &target, &launch);
+        kw_launch launch = direct_launch(cases[i].problem, "skip");
         const kw_direct_params *params = kw_launch_params_of(&launch, kw_direct_params);
         assert_int_equal(params->flow, cases[i].flow);
         assert_int_equal(params->tall, cases[i].tall);
@@ -340,16 +346,7 @@ static void groups_are_read_where_they_lie(void **state) {
         {"conv_fwd fp32 nhwgc g4 c60 k52 i28x28 f3x3 p1x1 ldxw1024", "skip", true},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        kw_problem problem;
-        kw_target target = target_with(1);
-        char text[128];
-        kw_config config;
-        kw_launch launch = {0};
-        assert_int_equal(kw_problem_parse(&problem, cases[i].problem, NULL), KW_OK);
-        snprintf(text, sizeof text, "conv.direct %s fp32 isa=avx512 math=fma tile_h=1 tile_w=12 vecs=1 band=0 edge=%s",
-                 kw_op_name(problem.op), cases[i].edge);
-        assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
-        config.family->launch(&config, &problem, &target, &launch);
+        kw_launch launch = direct_launch(cases[i].problem, cases[i].edge);
         assert_int_equal(kw_launch_params_of(&launch, kw_direct_params)->copy_at > 0, cases[i].copied);
     }
 }

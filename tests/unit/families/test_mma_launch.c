@@ -3,7 +3,7 @@
 #include "families/gpu/mma/mma.h"
 #include "config/arch/gpu_arch.h"
 #include "gpu/lib/work_params.h"
-#include "support/kw_test.h"
+#include "support/parsed.h"
 
 typedef struct change {
     const char *axis;
@@ -35,15 +35,6 @@ static kw_config config_of(kw_op op, const change changes[CHANGES_MAX]) {
         fail_msg("%s", err.text);
     }
     return config;
-}
-
-static kw_problem problem_of(const char *text) {
-    kw_problem problem;
-    kw_error err = {0};
-    if (kw_problem_parse(&problem, text, &err)) {
-        fail_msg("%s: %s", text, err.text);
-    }
-    return problem;
 }
 
 /* says: a part of the reason; NULL: it is taken. */

@@ -1,30 +1,12 @@
 /* test_mma_tailor.c: tiles that gemm.mma and conv.igemm make to a problem's measure: which columns, that every rule takes them, and for
  * which problems there are none. */
 #include "config/config.h"
-#include "support/kw_test.h"
+#include "support/parsed.h"
 
 #define H200 ON("cuda:sm_90")
 #define ON(arch)                                                                                                                           \
     arch " model=any units=132 lanes=32 registers=255 l2=62914560 lds=232448 unit_lds=233472 unit_registers=65536 "                        \
          "unit_waves=64 clock=1980 bandwidth=4814"
-
-static kw_target target_of(const char *text) {
-    kw_target target;
-    kw_error err = {0};
-    if (kw_target_parse(&target, text, &err)) {
-        fail_msg("%s: %s", text, err.text);
-    }
-    return target;
-}
-
-static kw_problem problem_of(const char *text) {
-    kw_problem problem;
-    kw_error err = {0};
-    if (kw_problem_parse(&problem, text, &err)) {
-        fail_msg("%s: %s", text, err.text);
-    }
-    return problem;
-}
 
 /* Of all families. */
 static size_t made_for(kw_config configs[KW_TAILORED_MAX], const char *problem_text, const char *target_text) {

@@ -1,30 +1,12 @@
 /* test_tailor.c: tiles that dense families of CPUs make to a problem's measure (families/cpu/tailor.h): which, that every rule takes them, and for
  * which problems there are none. */
 #include "config/config.h"
-#include "support/kw_test.h"
+#include "support/parsed.h"
 
 #define V4 "cpu:x86-64-v4 model=any units=1 lanes=16 registers=32 l1=49152 l2=2097152 l3=314572800"
 #define V3 "cpu:x86-64-v3 model=any units=1 lanes=8 registers=16 l1=32768 l2=524288 l3=33554432"
 
 enum { MADE_MAX = 4 * KW_TAILORED_MAX };
-
-static kw_problem problem_of(const char *text) {
-    kw_problem problem;
-    kw_error err = {0};
-    if (kw_problem_parse(&problem, text, &err)) {
-        fail_msg("%s: %s", text, err.text);
-    }
-    return problem;
-}
-
-static kw_target target_of(const char *text) {
-    kw_target target;
-    kw_error err = {0};
-    if (kw_target_parse(&target, text, &err)) {
-        fail_msg("%s: %s", text, err.text);
-    }
-    return target;
-}
 
 /* By families of CPUs, those that fit. All can be generated. */
 static size_t made_for(kw_config fit[MADE_MAX], const char *problem_text, const char *target_text) {
