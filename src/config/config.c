@@ -224,6 +224,10 @@ size_t kw_config_print(char *text, size_t capacity, const kw_config *config) {
     return to.length;
 }
 
+static bool has_padded_text(const kw_config *config) {
+    return config->family->padded_text && config->family->padded_text(config);
+}
+
 /* Whether the family has texts for what the config says that a problem wants. */
 static kw_status check_wants(const kw_config *config, kw_error *err) {
     const kw_family *family = config->family;
@@ -277,6 +281,9 @@ static kw_status check_wants(const kw_config *config, kw_error *err) {
     if (wants->pitched && !family->pitched_text) {
         return kw_fail(err, KW_ILLEGAL,
                        "%s: rule pitched: its kernels have no text of their own for tensors with pitches; leave out pitched=1", name);
+    }
+    if (wants->padded && !has_padded_text(config)) {
+        return kw_fail(err, KW_ILLEGAL, "%s: rule padded: its kernel has no text of its own for wide padding; leave out padded=1", name);
     }
     return kw_epilogue_check(&wants->epilogue, config->op, config->dtype, err);
 }
@@ -335,6 +342,7 @@ static kw_wants wants_of(const kw_config *config, const kw_problem *problem) {
     wants.first = wants.first && family->first_text;
     wants.filter = wants.filter && family->kind == KW_KIND_GPU && !family->filters;
     wants.pitched = wants.pitched && family->pitched_text;
+    wants.padded = wants.padded && has_padded_text(config);
     wants.joined = config->wants.joined;
     return wants;
 }

@@ -196,6 +196,8 @@ struct kw_family {
     size_t (*tailor)(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]);
     /* Share of the sum of the products' magnitudes by which a kernel's sums may be off beyond fp32's rounding. NULL: none. */
     double (*sum_error)(const kw_config *config);
+    /* Whether the config has a text of its own for problems that read much padding: kw_wants.padded. NULL: none has. */
+    bool (*padded_text)(const kw_config *config);
     /* Appends the #defines and functions of kw_config.h; NULL for compiled-in families. */
     void (*emit)(const kw_config *config, kw_text *text);
     const char *kernel; /* file of kernels/, which includes kw_config.h: "cpu/direct/direct.c". NULL: emit() writes the whole kernel */

@@ -244,6 +244,7 @@ static void add_cpu(source_writer *w) {
     kw_text_addf(w->text, "#define KW_BACKWARD %d\n#define KW_OUT %d\n", config->op == KW_CONV_BWD_DATA, kw_config_output(config));
     kw_text_addf(w->text, "#define KW_X_UNSIGNED %d\n#define KW_CHANNELS_FIRST %d\n", config->wants.mixed, config->wants.first);
     kw_text_add(w->text, config->wants.pitched ? "#define KW_PITCHED 1\n" : "");
+    kw_text_add(w->text, config->wants.padded ? "#define KW_PADDED 1\n" : "");
     kw_epilogue_emit(w->text, config);
     kw_text_addf(w->text, "#define KW_ROW_GROUPS %d\n", config->wants.grouped);
     if (kw_epilogue_bias_gradient(&config->wants.epilogue)) {

@@ -167,6 +167,24 @@ int64_t kw_problem_axis_products(const kw_problem *problem, int axis) {
     return pairs_up_to(conv->pad[axis] + conv->in[axis] - 1, out[axis], stride, conv->filter[axis], dilation) - below;
 }
 
+bool kw_problem_reads_padding(const kw_problem *problem) {
+    enum { PART = 20 };
+    const kw_conv_dims *conv = &problem->conv;
+    bool data = problem->op == KW_CONV_BWD_DATA, strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    int64_t out[3];
+    if (problem->op != KW_CONV_FWD && (!data || strided)) {
+        return false;
+    }
+    kw_problem_output(out, problem);
+    for (int axis = 1; axis < 3; axis++) {
+        int64_t pairs = (data ? conv->in[axis] : out[axis]) * conv->filter[axis];
+        if (conv->pad[axis] + conv->pad_back[axis] > 0 && pairs - kw_problem_axis_products(problem, axis) >= kw_ceil_div(pairs, PART)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 int64_t kw_problem_flops(const kw_problem *problem) {
     if (problem->op == KW_GEMM) {
         return 2 * problem->gemm.batch * problem->gemm.m * problem->gemm.n * problem->gemm.k;

@@ -36,5 +36,8 @@ bool kw_problem_walks_are_few(const kw_problem *problem);
 
 /* In-bounds (output pixel, tap) pairs of one axis: the exact number of products along it. */
 int64_t kw_problem_axis_products(const kw_problem *problem, int axis);
+/* Whether a twentieth or more of what the filter's rows, or its columns, read for the pixels of a result is padding. Of strided backward data and of
+ * backward weight: no. */
+bool kw_problem_reads_padding(const kw_problem *problem);
 
 #endif

@@ -6,6 +6,7 @@
 #include "problem/names/names.h"
 #include "problem/tensors/filter.h"
 #include "problem/tensors/pitch.h"
+#include "problem/view.h"
 
 #include <string.h>
 
@@ -18,6 +19,7 @@ static const char *const names[KW_WANT_COUNT] = {
     [KW_WANT_OUT] = "out",
     [KW_WANT_EPILOGUE] = "epilogue",
     [KW_WANT_PITCHED] = "pitched",
+    [KW_WANT_PADDED] = "padded",
     [KW_WANT_JOINED] = "joined",
 };
 
@@ -32,6 +34,7 @@ kw_wants kw_problem_wants(const kw_problem *problem) {
     wants.filter = problem->op != KW_GEMM && kw_filter_order_normal(problem);
     wants.grouped = kw_problem_is_grouped(problem);
     wants.pitched = !kw_problem_is_dense(problem);
+    wants.padded = problem->op != KW_GEMM && problem->conv.g == 1 && kw_problem_reads_padding(problem);
     return wants;
 }
 
@@ -53,6 +56,8 @@ static bool same(const kw_wants *a, const kw_wants *b, kw_want want) {
         return kw_epilogue_same_steps(&a->epilogue, &b->epilogue);
     case KW_WANT_PITCHED:
         return a->pitched == b->pitched;
+    case KW_WANT_PADDED:
+        return a->padded == b->padded;
     case KW_WANT_JOINED:
         return a->joined == b->joined;
     case KW_WANT_COUNT:
@@ -111,6 +116,7 @@ void kw_want_print(kw_line *line, const kw_wants *wants, kw_want want) {
         break;
     case KW_WANT_GROUPED:
     case KW_WANT_PITCHED:
+    case KW_WANT_PADDED:
     case KW_WANT_JOINED:
         kw_line_addf(line, "1");
         break;
@@ -183,6 +189,8 @@ kw_status kw_wants_read(kw_wants *wants, kw_word word, const char *what, kw_erro
         return kw_epilogue_read_steps(&wants->epilogue, value, KW_FP32, err);
     case KW_WANT_PITCHED:
         return read_flag(&wants->pitched, word, value, "1", what, err);
+    case KW_WANT_PADDED:
+        return read_flag(&wants->padded, word, value, "1", what, err);
     case KW_WANT_JOINED:
         return read_flag(&wants->joined, word, value, "1", what, err);
     case KW_WANT_COUNT:

@@ -1,6 +1,6 @@
 /* wants.h: what a problem wants of a kernel's text besides operation and type. Catalogs list configs that want nothing; a config's text ends
  * with these words, each as NAME=VALUE, in the order of kw_want:
- *     x=uint8 fpmath=tf32 (or fast_accum) layout=first filter_order=any grouped=1 out=bf16 epilogue=bias:fp32+relu pitched=1 joined=1
+ *     x=uint8 fpmath=tf32 (or fast_accum) layout=first filter_order=any grouped=1 out=bf16 epilogue=bias:fp32+relu pitched=1 padded=1 joined=1
  * What a family serves with one text in any case, its configs do not say (config/config.c). */
 #ifndef KW_PROBLEM_WANTS_H
 #define KW_PROBLEM_WANTS_H
@@ -18,7 +18,8 @@ typedef struct kw_wants {
     bool filter;  /* the filter lies in another order than its layout's (kw_problem.filter_order) */
     bool grouped; /* a product's rows are of groups (problem/groups/groups.h) */
     bool pitched; /* tensors are parts of larger ones (problem/tensors/pitch.h) */
-    bool joined;  /* a launch has several such products, each of its own sizes (kw_plans_run); no problem wants it, a config may say it */
+    bool padded; /* much of what a filter reads is padding (kw_problem_reads_padding), in one group: kernels of several have no such text */
+    bool joined; /* a launch has several such products, each of its own sizes (kw_plans_run); no problem wants it, a config may say it */
 } kw_wants;
 
 typedef enum kw_want {
@@ -30,6 +31,7 @@ typedef enum kw_want {
     KW_WANT_OUT,
     KW_WANT_EPILOGUE,
     KW_WANT_PITCHED,
+    KW_WANT_PADDED,
     KW_WANT_JOINED,
     KW_WANT_COUNT
 } kw_want;

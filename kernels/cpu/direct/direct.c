@@ -37,8 +37,12 @@
 #define KW_TILE_FAR (!KW_TILE_OWN)
 #define KW_TILE_JOINS (!KW_TILE_OWN && !KW_MERGE && KW_MATH != 3)
 #include "cpu/lib/tile.h"
-/* Texts of tiles that sum intervals (direct_intervals.h). */
-#define KW_TILE_INTERVALS (KW_TILE_JOINS && !KW_WAYS && KW_TILE_SKIP && KW_TILE_ROWS == 1 && !KW_HEADED)
+/* Tiles that sum intervals (direct_intervals.h), which problems of much padding want: a quarter of the compile. */
+#ifdef KW_PADDED
+#define KW_TILE_INTERVALS (!KW_HEADED)
+#else
+#define KW_TILE_INTERVALS 0
+#endif
 #if KW_TILE_SKIP && !KW_HEADED
 #define KW_READS_PADDING (KW_TILE_GROUP > 1) /* 0: tiles leave out all that is none of the image */
 #else

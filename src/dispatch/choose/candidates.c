@@ -49,7 +49,10 @@ static kw_status list_served_kernels(served_kernels *l, const kw_request *reques
 /* Of a family that takes the problem. */
 static bool kernel_fits(served_kernels *l, size_t i, const kw_request *request) {
     const kw_target *target = request->context->target;
-    if (l->specials) {
+    if (l->specials) { /* wide padding alone has one family's kernels made anew */
+        l->specials[i] = kw_config_special(l->configs[i], &request->problem);
+    }
+    if (l->specials && !(l->pool->plain[i] && kw_config_is_plain(&l->specials[i]))) {
         bool serves = !kw_config_serves(&l->specials[i], l->configs[i], &request->problem, target, NULL);
         l->configs[i] = serves ? &l->specials[i] : l->configs[i];
         return serves;

@@ -57,12 +57,17 @@ static const kw_family plain = {.name = "test.plain",
 
 static const kw_axis layout_axes[] = {{"layout", "last first", 0, 1, "an axis that has the name of a want"}};
 
+static bool pads(const kw_config *config) {
+    return config->dtype == KW_FP32;
+}
+
 static const kw_family turning = {.name = "test.turning",
                                   .summary = "a family that turns tensors",
                                   .kind = KW_KIND_CPU,
                                   .first_text = true,
                                   .filter_text = true,
                                   .rounds = true,
+                                  .padded_text = pads,
                                   .ops = 1u << KW_CONV_FWD,
                                   .dtypes = 1u << KW_FP32 | 1u << KW_BF16,
                                   .kernel = "none"};
@@ -332,6 +337,8 @@ static void words_that_the_problem_does_not_want_are_named(void **state) {
         {"test.plain fp32 epilogue=bias+relu", "gemm fp32 m4 n8 k8 epilogue=bias:bf16+relu",
          "the config has epilogue=bias:fp32+relu, the problem epilogue=bias:bf16+relu;"},
         {"test.plain fp32 pitched=1", "gemm fp32 m4 n8 k8", "the config has pitched=1, the problem no pitched;"},
+        {"test.turning fp32 padded=1", "conv_fwd fp32 c4 k4 i8 f1", "the config has padded=1, the problem no padded;"},
+        {"test.turning fp32", "conv_fwd fp32 c4 k4 i8 f3 p1", "the config has no padded, the problem padded=1;"},
     };
     kw_target target = {.backend = KW_BACKEND_CPU, .arch = "generic"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -381,6 +388,7 @@ static void words_of_a_problem_are_checked(void **state) {
         {GOOD " epilogue=zero_x", "rule zero_x:", KW_ILLEGAL},
         {"test.plain gemm int8 epilogue=zero_w", "rule zero_w:", KW_ILLEGAL},
         {GOOD " pitched=1", "rule pitched:", KW_ILLEGAL},
+        {GOOD " padded=1", "rule padded:", KW_ILLEGAL},
         {"test.turning conv_fwd bf16 fpmath=tf32", "rule fpmath: its kernels of bf16", KW_ILLEGAL},
         {"test.turning conv_fwd fp32 fpmath=bf16", "fpmath takes tf32", KW_MALFORMED},
         {"test.turning conv_fwd fp32 fpmath=tf32 fpmath=tf32", "says fpmath a second time", KW_MALFORMED},

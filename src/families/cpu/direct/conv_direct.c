@@ -261,9 +261,17 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
     weight_slice part = slice_weights(&work, direct, problem, runs, steps, target);
     bool sliced = part.chunks < KW_AMX_CHUNKS(steps);
     int64_t most_rows = launch->reorder.band_rows;
-    const kw_direct_facts facts = {
-        src,     elements, together * steps * ways, shares, blocks, together, most_rows, sliced, kw_max(launch->reorder.groups, d->g),
-        way_rows};
+    const kw_direct_facts facts = {src,
+                                   elements,
+                                   together * steps * ways,
+                                   shares,
+                                   blocks,
+                                   together,
+                                   most_rows,
+                                   sliced,
+                                   kw_max(launch->reorder.groups, d->g),
+                                   config->wants.padded,
+                                   way_rows};
     kw_direct_cut c = kw_direct_cut_of(direct, &work, problem, target, &facts);
     int64_t block_bytes = runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
     int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);
@@ -364,6 +372,12 @@ static void conv_direct_emit(const kw_config *config, kw_text *text) {
     kw_direct_emit(&direct, config, text);
 }
 
+/* Whether tiles that sum intervals are worth a text of their own: tiles of one row that test each pixel. */
+static bool has_intervals(const kw_config *config) {
+    kw_direct direct = conv_direct_direct(config);
+    return direct.tile.rows == 1 && direct.tile.skip && config->axis[KW_AXIS_MATH] != KW_MATH_AMX;
+}
+
 static size_t tailor_direct(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
     const kw_conv_dims *d = &problem->conv;
     const kw_tailor_rows rows = {
@@ -384,6 +398,7 @@ const kw_family kw_family_conv_direct = {
     .first_text = true,
     .pitched = true,
     .pitched_text = true,
+    .padded_text = has_intervals,
     .quantized = true,
     .zero_w = true,
     .tiles = true,

@@ -441,7 +441,7 @@ static bool may_sum_intervals(const kw_direct *direct, const kw_tile_work *work,
     const kw_tile *tile = &direct->tile;
     bool walks = problem->op == KW_CONV_FWD || d->stride[0] * d->stride[1] * d->stride[2] == 1;
     return tile->rows == 1 && how->skip == SKIP_PIXELS && !tile->own && !tile->ways && !direct->merge && !work->amx && walks &&
-           facts->all_groups == 1;
+           facts->all_groups == 1 && facts->padded;
 }
 
 /* The columns of a block of which each thread has KW_TEAM_UNITS, where lines of intervals are columns, which keep all their rows. */

@@ -139,7 +139,7 @@ static void emit_pixels(kw_text *text, const kw_tile *tile, const kw_config *con
     if (tile->skip) {
         emit_groups(text, tile, kw_tile_group(tile, (int64_t)tile->vecs * kw_config_isa(config)->lanes));
     }
-    if (tile->skip && tile->rows == 1) {
+    if (config->wants.padded) {
         int few = few_pixels(tile, kw_config_isa(config)->registers);
         kw_text_addf(text, "\n#define KW_FEW %d", few);
         emit_back(text, tile, "PIXEL", tile->cols);
