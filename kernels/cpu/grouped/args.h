@@ -20,8 +20,9 @@ KW_PARAMS_FIT(kw_grouped_params);
 
 /* Words of one window of one tile in the source's buffer: offset of the window's weights, offsets of the source pixels. */
 #define KW_GROUPED_ENTRY(sources) (1 + (sources))
-/* Both indirection buffers, each with a list of its padding, into which a word is written before it is known to be padding. */
-#define KW_GROUPED_INDIRECTION_BYTES(words, results) (16 * ((words) + (results) + 1))
+/* Both indirection buffers, each with a list of its padding, into which a word is written before it is known to be padding, and how many
+ * windows each tile has. */
+#define KW_GROUPED_INDIRECTION_BYTES(words, results, tiles) (16 * ((words) + (results) + 1) + 8 * (tiles))
 /* Where there are fewer channels than a vector has: the words of a tile's windows and results, and a vector for each. */
 #define KW_GROUPED_NARROW_BYTES(words, lanes) ((words) * (8 + 4 * (lanes)))
 /* Of groups of any width: what each vector of a block takes of the other side (kw_group_lanes), and room to align it. */

@@ -98,18 +98,18 @@ static void kw_tile(const kw_i64 *from, kw_i64 windows, const kw_i64 *to, const 
 #if !KW_REACH
 /* Fewer result channels than a vector: result pixels pass through thread memory, a vector each, and at the end of the tensor source pixels,
  * too. The other lanes have a next pixel's. */
-static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const char *weights, char *dst) {
+static void narrow_tile(const kw_job *j, kw_i64 tile, const kw_i64 *from, const char *src, const char *weights, char *dst) {
     kw_i64 sources = j->a->groups * KW_SRC_GROUP * KW_BYTES, results = j->a->groups * KW_DST_GROUP;
-    const kw_i64 *from = j->from + tile * j->windows * KW_ENTRY, *to = j->to + tile * KW_PIXELS;
+    const kw_i64 windows = j->windows[tile], *to = j->to + tile * KW_PIXELS;
     const char *end = kw_src_tensor(j->a) + KW_FROM_SPAN(j->a, j);
     (void)results;
     kw_vf zero __attribute__((unused)) = kw_zeros_of_x(j->a);
-    kw_i64 *from_here = j->narrow, *to_here = from_here + j->windows * KW_ENTRY;
+    kw_i64 *from_here = j->narrow, *to_here = from_here + windows * KW_ENTRY;
     char *pixels = (char *)(((kw_u64)(to_here + KW_PIXELS) + KW_VECTOR - 1) / KW_VECTOR * KW_VECTOR), *at = pixels;
     int copies = 0;
-    for (kw_i64 w = 0; j->at_end && w < j->windows; w++)
+    for (kw_i64 w = 0; j->at_end && w < windows; w++)
         copies |= kw_reaches(from + w * KW_ENTRY + 1, KW_SOURCES, src, end);
-    for (kw_i64 i = 0; copies && i < j->windows * KW_ENTRY; i++) {
+    for (kw_i64 i = 0; copies && i < windows * KW_ENTRY; i++) {
         from_here[i] = from[i];
         if (i % KW_ENTRY == 0) continue;
         kw_put(at, kw_get_bytes(src + from[i], sources));
@@ -119,12 +119,12 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
     if (copies) from = from_here, src = pixels;
 #if KW_EPILOGUE /* the pixels that exist, by lanes */
     kw_channels channels = kw_channels_of(j->a);
-    kw_tile(from, j->windows, to, src, weights, dst KW_AND_ZERO(zero) KW_AND_W_ZEROS(kw_zeros_of_w(j->a, 0)),
+    kw_tile(from, windows, to, src, weights, dst KW_AND_ZERO(zero) KW_AND_W_ZEROS(kw_zeros_of_w(j->a, 0)),
             kw_channels_set(&channels, 0, 0));
 #else
     for (kw_i64 i = 0; i < KW_PIXELS; i++)
         to_here[i] = i * KW_VECTOR;
-    kw_tile(from, j->windows, to_here, src, weights, at KW_AND_ZERO(zero) KW_AND_W_ZEROS(kw_zeros_of_w(j->a, 0)));
+    kw_tile(from, windows, to_here, src, weights, at KW_AND_ZERO(zero) KW_AND_W_ZEROS(kw_zeros_of_w(j->a, 0)));
     KW_STATIC_ASSERT(KW_CHANNELS * KW_OUT_BYTES <= KW_VECTOR, "a result pixel passes as one vector");
     for (kw_i64 i = 0; i < KW_PIXELS; i++)
         kw_put_bytes(dst + to[i], kw_load(at + to_here[i]), results * KW_OUT_BYTES);
@@ -137,10 +137,11 @@ static void narrow_tile(const kw_job *j, kw_i64 tile, const char *src, const cha
 static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char *src, char *dst) {
     kw_i64 vector_bytes = kw_windows(j->a) * kw_window_bytes(j->a);
     const char *weights = j->a->packed + b->begin * vector_bytes;
+    const kw_i64 *from = j->from;
 #if !KW_REACH
     if (j->a->groups * KW_DST_GROUP < KW_CHANNELS) {
-        for (kw_i64 t = 0; t < tiles; t++)
-            narrow_tile(j, t, src, weights, dst);
+        for (kw_i64 t = 0; t < tiles; from += j->windows[t] * KW_ENTRY, t++)
+            narrow_tile(j, t, from, src, weights, dst);
         return;
     }
 #endif
@@ -149,11 +150,11 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
     kw_i64 whole = j->to_padding_count ? j->to_padding[0] / KW_PIXELS : tiles; /* tiles before the first that reaches beyond the image */
 #endif
     kw_vf zero __attribute__((unused)) = kw_zeros_of_x(j->a);
-    for (kw_i64 t = 0; t < tiles; t++) {
+    for (kw_i64 t = 0; t < tiles; from += j->windows[t] * KW_ENTRY, t++) {
 #if KW_EPILOGUE
         channels.inside = t < whole;
 #endif
-        const kw_i64 *from = j->from + t * j->windows * KW_ENTRY, *to = j->to + t * KW_PIXELS;
+        const kw_i64 *to = j->to + t * KW_PIXELS;
         for (kw_i64 v = b->begin; v < b->end; v++) {
 #if KW_REACH
             const kw_group_lanes *lanes = &j->lanes[v - b->begin];
@@ -161,7 +162,7 @@ static void run_row(const kw_job *j, const kw_block *b, kw_i64 tiles, const char
 #else
             kw_i64 channel = kw_first_channel(j->a, v), source = channel / KW_DST_GROUP * KW_SRC_GROUP;
 #endif
-            kw_tile(from, j->windows, to, src + (source - b->src) * KW_BYTES, weights + (v - b->begin) * vector_bytes,
+            kw_tile(from, j->windows[t], to, src + (source - b->src) * KW_BYTES, weights + (v - b->begin) * vector_bytes,
                     dst + (channel - b->dst) * KW_OUT_BYTES KW_AND_LANES(lanes) KW_AND_STEPS(kw_steps(j->a)) KW_AND_ZERO(zero)
                                                    KW_AND_W_ZEROS(kw_zeros_of_w(j->a, channel))
                                                        KW_AND_CHANNELS(kw_channels_set(&channels, v, channel)));

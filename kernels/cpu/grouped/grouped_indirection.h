@@ -123,7 +123,7 @@ typedef struct kw_job {
 #if KW_APART
     kw_i64 from_span, to_span;
 #endif
-    kw_i64 windows; /* of each tile */
+    kw_i64 *windows; /* of each tile */
     char *zeros, *scratch;
     kw_i64 *from, *to, *from_padding, *to_padding, *narrow;
     kw_i64 from_padding_count, to_padding_count;
@@ -161,7 +161,8 @@ static kw_job kw_job_of(const kw_kernel_args *a, char *memory) {
     j.from_padding = j.from + words;
     j.to = j.from_padding + words + 1;
     j.to_padding = j.to + results;
-    j.narrow = j.from + KW_GROUPED_INDIRECTION_BYTES(words, results) / (kw_i64)sizeof(kw_i64);
+    j.windows = j.to_padding + results + 1;
+    j.narrow = j.windows + a->params.indirection_tiles;
 #if KW_REACH
     j.lanes = (kw_group_lanes *)(((kw_u64)j.narrow + KW_VECTOR - 1) / KW_VECTOR * KW_VECTOR);
 #endif
@@ -203,31 +204,34 @@ static void kw_indirection_init_window(kw_job *j, kw_i64 at, kw_i64 base, kw_i64
     j->from_padding_count = padding - j->from_padding;
 }
 
-/* Some source row of window r of row of tiles number row is inside. */
-static int kw_row_used(const kw_axis *h, kw_i64 row, kw_i64 r) {
-    kw_i64 top = h->from_first + row * h->from_tile + kw_shift(h, r);
-    for (kw_i64 y = 0; y < h->sources; y++, top += h->from_step) {
-        if (top >= 0 && top < h->from_extent) return 1;
+/* Some source pixel of tile number tile of an axis is inside in this window. */
+static int kw_is_used(const kw_axis *x, kw_i64 tile, kw_i64 window) {
+    kw_i64 at = x->from_first + tile * x->from_tile + kw_shift(x, window);
+    for (kw_i64 i = 0; i < x->sources; i++, at += x->from_step) {
+        if (at >= 0 && at < x->from_extent) return 1;
     }
     return 0;
 }
 
-/* The windows of one tile; those of which no row is inside are left out. Returns where the next tile's words begin. */
-static kw_i64 kw_indirection_init_tile(kw_job *j, kw_i64 at, kw_i64 row, kw_i64 base, kw_i64 tile) {
+/* The windows of one tile; those of which no row or no column is inside are left out. Returns where the next tile's words begin. */
+static kw_i64 kw_indirection_init_tile(kw_job *j, kw_i64 *windows, kw_i64 at, kw_i64 row, kw_i64 base, kw_i64 tile) {
     const kw_axis *d = &j->depth, *h = &j->height, *w = &j->width;
     kw_i64 across = kw_ceil(j->a->filter[2], KW_TAPS_W), down = kw_ceil(j->a->filter[1], KW_TAPS_H);
-    j->windows = 0;
+    *windows = 0;
     for (kw_i64 z = 0; z < d->windows; z++) {
         kw_i64 plane = d->from_first + j->plane * d->from_tile + kw_shift(d, z);
         if (plane < 0 || plane >= d->from_extent) continue;
         for (kw_i64 r = 0; r < h->windows; r++) {
-            if (!kw_row_used(h, row, r)) continue;
+            if (!kw_is_used(h, row, r)) continue;
             kw_i64 top = h->from_first + kw_shift(h, r);
             kw_i64 line = (d->first_window + z * d->window_step) * down + h->first_window + r * h->window_step;
-            for (kw_i64 s = 0; s < w->windows; s++, at += KW_ENTRY, j->windows++) {
+            for (kw_i64 s = 0; s < w->windows; s++) {
+                if (!kw_is_used(w, tile, s)) continue;
                 j->from[at] = (line * across + w->first_window + s * w->window_step) * kw_window_bytes(j->a);
                 kw_indirection_init_window(j, at + 1, base + plane * j->from_plane + top * j->from_row, row * h->from_tile + top,
                                            w->from_first + tile * w->from_tile + kw_shift(w, s));
+                at += KW_ENTRY;
+                ++*windows;
             }
         }
     }
@@ -240,7 +244,7 @@ static void kw_indirection_init_src(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 c
     j->from_padding_count = 0;
     for (kw_i64 i = 0; i < rows; i++) {
         for (kw_i64 t = col; t < col + tiles; t++)
-            at = kw_indirection_init_tile(j, at, row + i, i * j->height.from_tile * j->from_row, t);
+            at = kw_indirection_init_tile(j, &j->windows[i * tiles + t - col], at, row + i, i * j->height.from_tile * j->from_row, t);
     }
 }
 

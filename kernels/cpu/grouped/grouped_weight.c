@@ -186,16 +186,21 @@ static int ends_at(const kw_job *j, kw_i64 row, const char *src, const char *dst
            dst + (last_dst + 1) * j->to_row + KW_VECTOR > j->a->y + KW_TO_SPAN(j->a, j);
 }
 
+/* The tiles of an axis of which some source pixel is inside; those between them have some as well. */
+static void used_tiles(const kw_axis *x, kw_i64 *first, kw_i64 *last) {
+    for (*first = 0; *first < x->tiles && !kw_is_used(x, *first, 0);)
+        ++*first;
+    for (*last = x->tiles; *first < *last && !kw_is_used(x, *last - 1, 0);)
+        --*last;
+}
+
 /* The share's rows of all planes of all images, for one residue of rows and columns and some columns of tiles. Buffers filled inside the image hold for every
  * plane. */
 static void sum_columns(kw_job *j, const unit *u, kw_i64 col, kw_i64 tiles, char *sums) {
     const kw_kernel_args *a = j->a;
     const kw_axis *h = &j->height;
-    kw_i64 filled = 0, first = 0, last = h->tiles;
-    while (first < last && !kw_row_used(h, first, 0))
-        first++;
-    while (first < last && !kw_row_used(h, last - 1, 0))
-        last--;
+    kw_i64 filled = 0, first, last;
+    used_tiles(h, &first, &last);
     kw_axis depth = axis_of_window(a, 0, 0, 1, 1, u->window[0]);
     kw_i64 used = kw_max(last - first, 0), all = a->n * depth.tiles * used, shares = a->params.shares;
     kw_i64 end = all * (u->share + 1) / shares;
@@ -302,9 +307,10 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
         for (kw_i64 part = 0; part < parts * kw_parts(a, 2, KW_TAPS_W); part++) {
             job.height = axis_of_window(a, 1, part % parts, KW_TILE_H, KW_TAPS_H, u.window[1]);
             job.width = axis_of_window(a, 2, part / parts, KW_TILE_W, KW_TAPS_W, u.window[2]);
-            for (kw_i64 col = 0; col < job.width.tiles; col += a->params.col_tiles) {
-                sum_columns(&job, &u, col, kw_min(a->params.col_tiles, job.width.tiles - col), sums);
-            }
+            kw_i64 col, last;
+            used_tiles(&job.width, &col, &last);
+            for (; col < last; col += a->params.col_tiles)
+                sum_columns(&job, &u, col, kw_min(a->params.col_tiles, last - col), sums);
         }
         if (a->params.shares == 1) store_all(a, &u, sums);
     }

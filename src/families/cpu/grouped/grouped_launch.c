@@ -17,16 +17,59 @@ enum { INDIRECTION_BYTES = 16384, STAGED_BYTES = 16384 };
  * few tiles there must be for the sums that each vector loads and stores. */
 enum { SUMS_BYTES = 49152, VECTORS_LEAST = 8, GRADIENT_BYTES = 131072, TILES_LEAST = 8 };
 
+/* Beyond the second level the tiles of an indirection buffer lie in so few pages that the core asks ahead in all of them. */
+enum { PAGE = 4096, PAGES = 48 };
+
 /* Groups of any width: the multiply-adds' time that a permutation takes, of those that hold pixels of one side for a vector of the other's
  * channels (two in three cycles beside multiply-adds on a Zen 4). */
 #define MIX_SHARE 0.5
+
+/* Of so many windows of an axis, of all residues, used ones are counted. */
+enum { MANY_WINDOWS = 4096 };
 
 /* One axis of a problem under a window; kernels/cpu/grouped/grouped_indirection.h's kw_axis in sizes. */
 typedef struct axis_cut {
     int64_t parts, tiles; /* tiles of the first part, which has most */
     int64_t windows;      /* most of a tile; 1 where no tap reaches any pixel, so that what is divided by it stays whole */
     int64_t tile_windows; /* (tile, window) pairs of all parts */
+    int64_t used;         /* of these, those that have a source pixel inside the image; the others are left out */
 } axis_cut;
+
+/* How many of `tiles` tiles have a source pixel inside: the first tile's first lies at `first`, each has `sources` pixels `step` apart, and the
+ * next tile's lie `tile` further. */
+static int64_t used_tiles(int64_t tiles, int64_t first, int64_t sources, int64_t step, int64_t tile, int64_t extent) {
+    int64_t before = -(first + (sources - 1) * step), behind = extent - first;
+    int64_t low = before > 0 ? kw_ceil_div(before, tile) : 0, high = behind > 0 ? kw_ceil_div(behind, tile) : 0;
+    return kw_max(0, kw_min(tiles, high) - low);
+}
+
+/* kw_indirection_init_tile()'s windows of an axis on which a window has one tap. */
+static int64_t used_by_walk(const kw_walk *walk, int64_t tile, int64_t extent) {
+    int64_t used = 0;
+    for (int64_t tap = 0; tap < walk->taps; tap++) {
+        used += used_tiles(kw_ceil_div(walk->pixels, tile), walk->src_start + tap * walk->tap_src_step, tile, walk->src_step,
+                           tile * walk->src_step, extent);
+    }
+    return used;
+}
+
+/* The same of windows of several taps, all residues of the dilation. */
+static int64_t used_by_windows(const kw_grouped *g, const kw_problem *problem, int axis, const axis_cut *cut, int64_t tile, int64_t taps) {
+    const kw_conv_dims *d = &problem->conv;
+    bool backward = problem->op == KW_CONV_BWD_DATA;
+    int64_t out[3], used = 0, apart = g->stride > 1 ? 1 : d->dilation[axis];
+    kw_problem_output(out, problem);
+    int64_t first = backward ? d->pad[axis] - (d->filter[axis] - 1) * apart : -d->pad[axis], sources = (tile - 1) * g->stride + taps;
+    int64_t extent = backward ? out[axis] : d->in[axis], results = backward ? d->in[axis] : out[axis];
+    for (int64_t part = 0; part < cut->parts; part++) {
+        int64_t tiles = kw_ceil_div(kw_ceil_div(results - part, apart), tile);
+        for (int64_t window = 0; window < cut->windows; window++) {
+            int64_t shift = kw_min(window * taps, d->filter[axis] - taps) * apart;
+            used += used_tiles(tiles, part + first + shift, sources, apart, tile * g->stride * apart, extent);
+        }
+    }
+    return used;
+}
 
 static axis_cut axis_cut_of(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int axis, int64_t tile, int64_t taps) {
     const kw_conv_dims *d = &problem->conv;
@@ -42,9 +85,10 @@ static axis_cut axis_cut_of(const kw_config *config, const kw_grouped *g, const 
             r.tiles = kw_max(r.tiles, tiles);
             r.windows = kw_max(r.windows, walk.taps);
             r.tile_windows += tiles * walk.taps;
+            r.used += used_by_walk(&walk, tile, problem->op == KW_CONV_BWD_DATA ? out[axis] : d->in[axis]);
         }
         if (tile == 1) {
-            r.tile_windows = kw_problem_axis_products(problem, axis);
+            r.tile_windows = r.used = kw_problem_axis_products(problem, axis);
         }
         return r;
     }
@@ -58,6 +102,8 @@ static axis_cut axis_cut_of(const kw_config *config, const kw_grouped *g, const 
         r.windows = kw_ceil_div(d->filter[axis], taps);
     }
     r.tile_windows = r.parts * r.tiles * r.windows;
+    bool counts = !kw_grouped_scatters(config, g) && r.parts * r.windows <= MANY_WINDOWS;
+    r.used = counts ? used_by_windows(g, problem, axis, &r, tile, taps) : r.tile_windows;
     return r;
 }
 
@@ -202,12 +248,11 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const
     int64_t narrow = g->reach                   ? KW_GROUPED_LANES_BYTES(block, lanes)
                      : d->g * g->dst < channels ? KW_GROUPED_NARROW_BYTES(c.words + results, lanes)
                                                 : 0;
-    launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, cols * results) + narrow + KW_LINE;
+    launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, cols * results, cols) + narrow + KW_LINE;
 
     double multiply_adds, loads;
     count_tile(config, g, &multiply_adds, &loads);
-    double tiles =
-        (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
+    double tiles = (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.used * (double)c.width.used;
     launch->multiply_adds = tiles * (double)vectors * multiply_adds;
     launch->loads = tiles * (double)vectors * loads;
     launch->rereads[0] = (kw_cache_reuse){
@@ -225,11 +270,44 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const
     launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)words;
 }
 
-/* Rows of tiles of an indirection buffer of a weight gradient's unit. */
-static int64_t gradient_rows(const kw_grouped *g, const kw_problem *problem, const cut *c, int64_t cols, int64_t channels) {
+/* In how many pages so many pixels of a row lie, each `bytes` from the one before. */
+static double pages_of(int64_t pixels, double bytes) {
+    return fmin((double)pixels, 1 + (double)pixels * bytes / PAGE);
+}
+
+/* The same of all rows of so many tiles side by side. */
+static double gradient_pages(const kw_config *config, const kw_grouped *g, const kw_problem *problem, int64_t tiles) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t results = tiles * g->tile_w, stride = g->taps_w > 1 ? g->stride : 1;
+    double element = (double)kw_dtype_size(problem->dtype), apart = g->taps_w > 1 ? (double)d->dilation[2] : 1;
+    double step = g->taps_w > 1 ? apart : (double)d->stride[2], rows = kw_grouped_sources(config, g, g->tile_h, g->taps_h);
+    return rows * pages_of(results * stride + g->taps_w - 1, (double)d->c * element * step) +
+           g->tile_h * pages_of(results, (double)d->k * element * apart);
+}
+
+static bool streams(const kw_problem *problem, const kw_target *target) {
+    return kw_problem_bytes(problem) > target->l2;
+}
+
+/* Columns of tiles of an indirection buffer of a weight gradient's unit. */
+static int64_t gradient_columns(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target,
+                                const cut *c) {
+    int64_t cols = columns_of(c);
+    while (cols > 1 && streams(problem, target) && gradient_pages(config, g, problem, cols) > PAGES) {
+        cols--;
+    }
+    return kw_ceil_div(c->width.tiles, kw_ceil_div(c->width.tiles, cols));
+}
+
+/* Rows of tiles of it. */
+static int64_t gradient_rows(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target, const cut *c,
+                             int64_t cols, int64_t channels) {
     const kw_conv_dims *d = &problem->conv;
     int64_t out[3], element = (int64_t)kw_dtype_size(problem->dtype), most = kw_max(1, INDIRECTION_BYTES / 8 / (c->words * cols));
     kw_problem_output(out, problem);
+    if (streams(problem, target)) {
+        most = kw_min(most, kw_max(1, (int64_t)(PAGES / gradient_pages(config, g, problem, cols))));
+    }
     int64_t sources = kw_min(d->c, kw_ceil_div(channels, g->dst) * g->src) * d->in[2] * d->stride[1],
             results = kw_min(d->k, channels) * out[2];
     int64_t bytes = kw_max(1, g->tile_h * (sources + results) * element), few = kw_ceil_div(TILES_LEAST, cols);
@@ -260,7 +338,8 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, cons
     while (block > 1 && kw_ceil_div(vectors, block) * windows < wanted) {
         block = kw_ceil_div(block, 2);
     }
-    int64_t cols = columns_of(&c), rows = gradient_rows(g, problem, &c, cols, block * channels), tiles = rows * cols;
+    int64_t cols = gradient_columns(config, g, problem, target, &c);
+    int64_t rows = gradient_rows(config, g, problem, target, &c, cols, block * channels), tiles = rows * cols;
     int64_t widest = kw_max(kw_max(g->src, g->dst), channels) * kw_ceil_div(g->src, g->dst) * element;
     if (g->reach) { /* a pixel may be shorter than the vectors that are loaded of it */
         widest = kw_ceil_div(kw_max(d->c, d->k) + (g->reach + 1) * lanes, block + 1) * element;
@@ -293,11 +372,10 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, cons
         .shares = (int)shares,
         .near_tiles = near,
     };
-    launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, tiles * pixels) +
+    launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, tiles * pixels, tiles) +
                            staged * ((KW_GROUPED_ENTRY(sources) + pixels) * 8 + copies) + KW_LINE;
 
-    double summed =
-        (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.tile_windows * (double)c.width.tile_windows;
+    double summed = (double)d->n * (double)kw_problem_axis_products(problem, 0) * (double)c.height.used * (double)c.width.used;
     double products = (double)(pixels * taps);
     if (parts > 1) { /* a product is of two rows, and of half the channels; making pairs of them takes as long as products */
         products *= config->axis[KW_AXIS_MATH] == KW_MATH_WIDE ? 2 : 1; /* and an addition */
@@ -313,8 +391,9 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, cons
         loads += (g->reach - 1) * mixed;
     }
     launch->multiply_adds = summed * (double)(vectors * steps) * products;
-    launch->loads = summed * (double)(vectors * steps) *
-                    (loads + 2.0 * (double)(taps * parts) / (double)(kw_grouped_staged(config, g) ? staged : kw_min(near, tiles)));
+    /* Sums wait for nothing where pixels come from beyond the second level. */
+    int64_t held = kw_grouped_staged(config, g) ? staged : kw_min(near, streams(problem, target) ? kw_max(tiles, TILES_LEAST) : tiles);
+    launch->loads = summed * (double)(vectors * steps) * (loads + 2.0 * (double)(taps * parts) / (double)held);
     launch->copied_bytes = 8.0 * 3.0 * (double)launch->stage[0].units * (double)words;
     if (kw_grouped_staged(config, g)) {
         launch->copied_bytes += summed * (double)(vectors * (sources + pixels)) * 2.0 * 4.0 * (double)lanes;
