@@ -35,6 +35,9 @@
 #endif
 #define KW_IN_PLACE (!KW_TILE_OWN && KW_MATH != 3 && !KW_WAYS)
 #define KW_TILE_FAR (!KW_TILE_OWN)
+/* A text that may copy the ends of rows alone (direct_edges.h). */
+#define KW_COPIES_EDGES (KW_MERGE && KW_IN_PLACE && KW_MATH == 0 && !KW_HEADED && KW_WORD == KW_BYTES)
+#define KW_TILE_REPEATS KW_COPIES_EDGES
 #define KW_TILE_JOINS (!KW_TILE_OWN && !KW_MERGE && KW_MATH != 3)
 #include "cpu/lib/tile.h"
 /* Tiles that sum intervals (direct_intervals.h), which problems of much padding want: a quarter of the compile. */
@@ -342,6 +345,7 @@ static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, 
     kw_i64 channels __attribute__((unused)) = SRC_CHANNELS(a), slice;
     reader r = reader_of(a, b);
     row_ends ends = row_ends_of(a, x);
+    inner whole = rows_not_copied(a, y, x);
     unsigned long long places = places_read(&y->walk);
     for (kw_i64 tz = 0; tz < b->axis[0].walk.taps; tz++) {
         if (!slice_of(a, b, tz, &slice)) continue;
@@ -350,7 +354,7 @@ static KW_COPY_OPTIONS void copy_block(const kw_kernel_args *a, const block *b, 
             int parts = in_planes(a) ? list_planes(part, a, x, first) : 0;
             kw_i64 place = place_of(&y->walk, y->low), apart = in_planes(a) ? a->stride[1] : 1;
             for (kw_i64 row = y->low; row < y->high; row++, place = place + 1 == y->walk.src_step ? 0 : place + 1) {
-                if (!(places >> (place & 63) & 1)) continue;
+                if (!(places >> (place & 63) & 1) || (row >= whole.first && row < whole.last)) continue;
                 kw_i64 line = SRC_LINE(a, b->n, slice, row, size);
                 char *at = to + copied_at(a, row - y->low, 0);
                 int inside = row >= 0 && row < size[1], spare = row + apart < y->high && a->params.row >= KW_VECTOR;
