@@ -6,9 +6,8 @@
 
 typedef struct kw_dot_params {
     kw_i64 columns; /* of a unit, whole tiles */
-    int down;   /* tiles of a block of rows, which goes over all of these chunk of the depth by chunk; 0: a column of tiles over all rows */
-    int chunk;  /* vectors of the depth in a chunk */
-    kw_i64 far; /* bytes ahead of where it multiplies that a tile asks for B; 0 where the core does so by itself */
+    int down;  /* tiles of a block of rows, which goes over all of these chunk of the depth by chunk; 0: a column of tiles over all rows */
+    int chunk; /* vectors of the depth in a chunk */
 } kw_dot_params;
 
 KW_PARAMS_FIT(kw_dot_params);

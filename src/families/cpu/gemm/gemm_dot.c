@@ -94,8 +94,7 @@ static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, 
     block cut = block_of(config, d, kw_min(each, d->n), size, target);
     *launch = (kw_launch){.stages = 1, .stage = {{.units = d->batch * kw_ceil_div(d->n, each)}}};
     launch->thread_bytes = KW_LINE * kw_ceil_div(4 * rows * columns, KW_LINE) + cut.bytes;
-    *kw_launch_params(launch, kw_dot_params) =
-        (kw_dot_params){.columns = each, .down = (int)cut.down, .chunk = (int)cut.chunk, .far = kw_tile_far(target)};
+    *kw_launch_params(launch, kw_dot_params) = (kw_dot_params){.columns = each, .down = (int)cut.down, .chunk = (int)cut.chunk};
 
     double tiles = (double)d->batch * (double)across * (double)down, lanes = (double)kw_config_isa(config)->lanes;
     /* Adding up the lanes of a sum takes about as many instructions as there are lanes. */
