@@ -59,6 +59,7 @@ typedef struct share {
     kw_i64 c, k, taps;         /* as tiles see them: with KW_MERGE, c is a filter row's */
     kw_i64 v_blocks, b_blocks;
     int even;                                                       /* the spread channels are shared out evenly (KW_TILE_FEWER) */
+    kw_i64 full;                                                    /* then the first blocks, which have a whole tile's */
     kw_i64 in[4], out[4], stride[4], pad[4], dilation[4], reach[4]; /* by axis; reach: from the first to the last tap */
     kw_i64 low[4], high[4];                                         /* output pixels of the box */
     int edge;                                                       /* of which x is copied (KW_EDGES) */
@@ -231,11 +232,10 @@ KW_INLINE kw_i64 first_channel(int copied, kw_i64 block, kw_i64 width, kw_i64 re
 /* Of the spread side: the first channel that a block has, and whether it is one of few. Such a one that does not sum the last vector either
  * has a channel of the block before. */
 KW_INLINE kw_i64 spread_from(const share *s, kw_i64 block) {
-    return s->even ? block * (KW_LANES_C ? s->k : s->c) / s->b_blocks : block * KW_TILE;
+    return block * KW_TILE - (KW_TILE_FEWER && s->even ? kw_max(block - s->full, 0) : 0);
 }
 KW_INLINE int block_is_of_fewer(const share *s, const place *at) {
-    return KW_TILE_FEWER && s->even && !block_lacks(s, at->v_block) &&
-           spread_from(s, at->b_block + 1) - spread_from(s, at->b_block) < KW_TILE;
+    return KW_TILE_FEWER && s->even && !block_lacks(s, at->v_block) && at->b_block >= s->full;
 }
 KW_INLINE kw_i64 first_spread(const share *s, const place *at, int copied, kw_i64 before, kw_i64 left) {
     if (KW_WAYS) return spread_from(s, at->b_block);
@@ -289,25 +289,37 @@ static void join_axes(kw_weight_job *job) {
         job->count[--level] = 1;
 }
 
-/* Puts the box's pixels whose tap is inside into the job, for the first block of each side. */
-static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number) {
+/* Of an axis, what the tap's position along it reads of the box: from the first pixel on whose tap is inside so many, and where these are. */
+typedef struct reads {
+    kw_i64 tap, count, x, y; /* tap -1: not known */
+} reads;
+
+static void find_reads(const share *s, int axis, kw_i64 tap, reads *r) {
+    kw_i64 stride = s->stride[axis], shift = tap * s->dilation[axis] - s->pad[axis]; /* x's position is pixel * stride + shift */
+    kw_i64 low = s->low[axis], high = s->high[axis];
+    if (!(KW_PADDED && axis == KW_BOX_W) && !(KW_PADDED_ROWS && axis == KW_BOX_H)) {
+        if (shift < 0) low = kw_max(low, ceil_div(-shift, stride));
+        high = s->in[axis] > shift ? kw_min(high, ceil_div(s->in[axis] - shift, stride)) : low;
+    }
+    *r = (reads){tap, high - low, (low * stride + shift - s->x.low[axis]) * s->x.step[axis], (low - s->y.low[axis]) * s->y.step[axis]};
+}
+
+/* Puts the box's pixels whose tap is inside into the job, for the first block of each side. Taps differ from the one before in an axis or two, and of a
+ * few pixels finding all anew took a tenth of the time of their products. */
+static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number, reads known[4]) {
     const kw_kernel_args *a = s->args;
     const char *x = s->x.at, *y = s->y.at;
     kw_i64 columns = KW_MERGE ? 1 : a->filter[2], row = tap_number / columns * KW_FILTER_ROWS;
     const kw_i64 tap[4] = {0, row / a->filter[1], row % a->filter[1], tap_number % columns};
     int empty = 0;
-    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) { /* x's position is pixel * stride + shift */
-        kw_i64 stride = s->stride[axis], shift = tap[axis] * s->dilation[axis] - s->pad[axis];
-        kw_i64 low = s->low[axis], high = s->high[axis];
-        if (!(KW_PADDED && axis == KW_BOX_W) && !(KW_PADDED_ROWS && axis == KW_BOX_H)) {
-            if (shift < 0) low = kw_max(low, ceil_div(-shift, stride));
-            high = s->in[axis] > shift ? kw_min(high, ceil_div(s->in[axis] - shift, stride)) : low;
-        }
-        empty |= high <= low;
-        x += (low * stride + shift - s->x.low[axis]) * s->x.step[axis];
-        y += (low - s->y.low[axis]) * s->y.step[axis];
-        kw_i64 x_step = s->x.step[axis] * stride, y_step = s->y.step[axis];
-        job->count[axis] = high - low;
+    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
+        reads *r = known + axis;
+        if (r->tap != tap[axis]) find_reads(s, axis, tap[axis], r);
+        empty |= r->count <= 0;
+        x += r->x;
+        y += r->y;
+        kw_i64 x_step = s->x.step[axis] * s->stride[axis], y_step = s->y.step[axis];
+        job->count[axis] = r->count;
         if (KW_PAIRS && axis == KW_BOX_W) {
 #if KW_ZIPS_Y
             job->alone = job->count[KW_BOX_W] % 2;
@@ -341,6 +353,19 @@ KW_INLINE place place_of(const share *s, kw_i64 tile) {
     kw_i64 split = s->args->params.split, block = outer / split;
     place along = {row % s->taps, in_row, outer}, across = {row % s->taps, block, (outer - block * split) * each + in_row};
     return s->args->params.along ? along : across;
+}
+
+/* From a row's end to the next row's first tile. */
+KW_INLINE void next_row(const share *s, place *at) {
+    kw_i64 along = s->args->params.along, *inner = along ? &at->v_block : &at->b_block, *outer = along ? &at->b_block : &at->v_block;
+    if (++at->tap < s->taps) {
+        *inner -= row_of(s);
+        return;
+    }
+    at->tap = 0;
+    if (*inner < (along ? s->v_blocks : s->b_blocks)) return;
+    *inner = 0;
+    *outer += 1;
 }
 
 KW_INLINE kw_i64 tiles_of_group(const share *s) { return s->v_blocks * s->b_blocks * s->taps; }
@@ -379,10 +404,10 @@ KW_INLINE void ask_soon(kw_weight_job *job, const share *s, kw_i64 tile) {
 
 #if !KW_EPILOGUE
 /* The first tap from this one on that reads pixels of the box. */
-static kw_i64 tap_that_reads(const share *s, kw_i64 tap) {
+static kw_i64 tap_that_reads(const share *s, kw_i64 tap, reads known[4]) {
     for (; tap < s->taps; tap++) {
         kw_weight_job job = {0};
-        set_pixels(&job, s, tap);
+        set_pixels(&job, s, tap, known);
         if (job.count[0]) break;
     }
     return tap;
@@ -392,20 +417,23 @@ static kw_i64 tap_that_reads(const share *s, kw_i64 tap) {
 /* The share's tiles of one box. waiting: where sums wait for the next box; ends says whether this is the first, the last box. */
 static void sum_box(const share *s, char *waiting, char *spill, const int ends[2]) {
     kw_i64 zeros_to __attribute__((unused)) = 0; /* where the share is a whole group: taps before it that read padding alone are stored */
-    for (kw_i64 unit = s->first; unit < s->last;) {
-        kw_i64 each = row_of(s), end = kw_min(s->last, (unit / each + 1) * each);
-        place at = place_of(s, unit);
-        kw_weight_job job = {0};
-        set_pixels(&job, s, at.tap);
+    reads known[4] = {{.tap = -1}, {.tap = -1}, {.tap = -1}, {.tap = -1}};
+    kw_i64 each = row_of(s), end = (s->first / each + 1) * each;
+    place at = place_of(s, s->first);
+    kw_weight_job job = {0};
+    for (kw_i64 unit = s->first; unit < s->last; end += each, next_row(s, &at)) {
+        end = kw_min(end, s->last);
+        set_pixels(&job, s, at.tap, known);
         const char *pixels_v = job.v, *pixels_b = job.b;
 #if !KW_EPILOGUE
         if (ends[0] && ends[1] && job.count[0] == 0) {
             if (s->last - s->first < tiles_of_group(s)) {
                 store_zeros(s, &at, end - unit);
             } else if (at.tap >= zeros_to) {
-                zeros_to = tap_that_reads(s, at.tap);
+                zeros_to = tap_that_reads(s, at.tap, known);
                 store_zero_taps(s, at.tap, zeros_to - at.tap);
             }
+            *(s->args->params.along ? &at.v_block : &at.b_block) += end - unit;
             unit = end;
             continue;
         }
@@ -477,6 +505,7 @@ static share share_of(const kw_kernel_args *a) {
     kw_i64 spread = KW_LANES_C ? s.k : s.c;
     s.b_blocks = ceil_div(spread, KW_TILE);
     s.even = KW_TILE_FEWER && KW_TILES_ARE_EVEN(spread, s.b_blocks, KW_TILE);
+    s.full = spread - s.b_blocks * (KW_TILE - 1);
     return s;
 }
 
