@@ -47,7 +47,7 @@ kw_family(conv.depthwise_weight cpu/grouped/conv_grouped.c cpu/grouped/grouped_w
 kw_family(conv.merged_weight cpu/grouped/conv_grouped.c)
 kw_family(conv.any_merged cpu/grouped/conv_grouped.c cpu/grouped/grouped_any.h)
 kw_family(conv.any_merged_weight cpu/grouped/conv_grouped.c)
-kw_family(conv.direct_bwd_weight cpu/bwd_weight/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight_amx.h cpu/bwd_weight/bwd_weight_boxes.h cpu/bwd_weight/bwd_weight_copy.h cpu/bwd_weight/bwd_weight_store.h cpu/bwd_weight/bwd_weight.c)
+kw_family(conv.direct_bwd_weight cpu/bwd_weight/conv_direct_bwd_weight.c cpu/bwd_weight/args.h cpu/bwd_weight/bwd_weight_tile.h cpu/bwd_weight/bwd_weight_amx.h cpu/bwd_weight/bwd_weight_boxes.h cpu/bwd_weight/bwd_weight_copy.h cpu/bwd_weight/bwd_weight_pixels.h cpu/bwd_weight/bwd_weight_store.h cpu/bwd_weight/bwd_weight.c)
 kw_family(conv.any_groups_weight cpu/direct/conv_any_groups.c)
 kw_family(conv.interleaved_weight cpu/bwd_weight/conv_interleaved_weight.c cpu/bwd_weight/bwd_weight_ways.h)
 kw_family(conv.depthwise_block gpu/depthwise/conv_depthwise_block.c gpu/depthwise/args.h gpu/depthwise/depthwise.c gpu/depthwise/weight.h gpu/depthwise/walk.h)

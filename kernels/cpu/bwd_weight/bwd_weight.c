@@ -61,8 +61,9 @@ typedef struct share {
     int even;                                                       /* the spread channels are shared out evenly (KW_TILE_FEWER) */
     kw_i64 full;                                                    /* then the first blocks, which have a whole tile's */
     kw_i64 in[4], out[4], stride[4], pad[4], dilation[4], reach[4]; /* by axis; reach: from the first to the last tap */
-    kw_i64 low[4], high[4];                                         /* output pixels of the box */
-    int edge;                                                       /* of which x is copied (KW_EDGES) */
+    kw_i64 source[4], thin[4]; /* extents of x, of which tiles see each thin-th position alone: in is of these */
+    kw_i64 low[4], high[4];    /* output pixels of the box */
+    int edge;                  /* of which x is copied (KW_EDGES) */
     side x, y;
     struct {
         const char *x, *y; /* of the next box */
@@ -131,6 +132,17 @@ static void find_spread(const share *s, copy *spread) {
 }
 #endif
 
+/* x from a channel on, as tiles see it. */
+static void view_x(side *x, const share *s, kw_i64 first) {
+    const kw_kernel_args *a = s->args;
+    view_tensor(x, a->x, s->source, a->groups * a->c, first);
+    lie_apart(x, a->x_step);
+    for (int axis = KW_BOX_D; axis <= KW_BOX_W; axis++) {
+        x->count[axis] = s->in[axis];
+        x->step[axis] *= s->thin[axis];
+    }
+}
+
 /* Copies the box: of the share's groups, the blocks that its tiles need. */
 static void open_box(share *s, char *memory) {
     find_pixels(s);
@@ -141,7 +153,7 @@ static void open_box(share *s, char *memory) {
     enter_group(s, first);
     kw_i64 block0 = s->first / inner, block1 = (s->last - 1) / inner + 1;
     if (a->params.along || groups > 1) block0 = 0, block1 = s->v_blocks;
-    copy x = {.channels = a->c, .width = KW_X_WIDTH, .step = KW_PAIRED_X(a) ? 2 * a->stride[2] : 1, .zip = a->stride[2]};
+    copy x = {.channels = a->c, .width = KW_X_WIDTH, .step = KW_PAIRED_X(a) ? 2 * s->stride[KW_BOX_W] : 1, .zip = s->stride[KW_BOX_W]};
     copy y = {.channels = a->k, .width = KW_Y_WIDTH, .step = 1 + KW_PAIRS, .zip = 1};
     copy *vectors = KW_LANES_C ? &x : &y, *spread = KW_LANES_C ? &y : &x;
     vectors->block0 = block0;
@@ -154,16 +166,15 @@ static void open_box(share *s, char *memory) {
 #if KW_OWN
     kw_own own = kw_own_of(a, s->group, a->k, a->c);
     y.channels = s->k;
-    view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, own.first * a->c);
+    view_x(&x.tensor, s, own.first * a->c);
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * KW_LANES);
 #else
-    view_tensor(&x.tensor, a->x, s->in, a->groups * a->c, s->group * KW_IN_TURN * a->c);
+    view_x(&x.tensor, s, s->group * KW_IN_TURN * a->c);
     view_tensor(&y.tensor, a->y, s->out, a->groups * a->k, s->group * KW_IN_TURN * a->k);
 #endif
 #if KW_APART
     x.together = sums_of(a, memory) + (KW_TILE_BYTES + KW_LINE - 1) / KW_LINE * KW_LINE;
 #endif
-    lie_apart(&x.tensor, a->x_step);
     lie_apart(&y.tensor, a->y_step);
 #if KW_APART
     x.end = a->x + kw_apart_span(a->x_step, a->n, a->in, a->groups * a->c) * KW_BYTES;
@@ -197,8 +208,7 @@ static void view_box(share *s, kw_i64 i, char *memory) {
     if (KW_COPY || s->edge) {
         s->x.at = memory + i * a->params.x_bytes;
     } else {
-        view_tensor(&s->x, a->x, s->in, a->groups * a->c, s->group * a->c);
-        lie_apart(&s->x, a->x_step);
+        view_x(&s->x, s, s->group * a->c);
     }
 #if KW_COPY_Y
     s->y.at = copies_of_y(a, memory) + i * a->params.y_bytes;
@@ -214,6 +224,7 @@ static void view_box(share *s, kw_i64 i, char *memory) {
 /* A tile, and the tiles after it that differ in the broadcast side's block only, where params.along in the vector side's. */
 typedef struct place {
     kw_i64 tap, v_block, b_block;
+    kw_i64 v_first, b_first; /* the channels from which on either side is read */
 } place;
 
 /* Of the vector side: whether the block's channels do not reach its last vector. */
@@ -261,89 +272,30 @@ KW_INLINE kw_i64 last_lanes(const share *s) {
     kw_i64 channels = s->args->groups * (KW_LANES_C ? s->c : s->k);
     return KW_READS_ON && channels < KW_WIDTH ? channels - (KW_WIDTH - KW_LANES) : 0;
 }
-KW_INLINE kw_i64 x_offset(const share *s, const place *at) {
-    if (KW_WAYS) return first_x(s, at) * (4 * KW_IN_TURN);
-    return KW_COPY ? (KW_LANES_C ? at->v_block : at->b_block) * s->x.block : first_x(s, at) * KW_BYTES;
-}
-KW_INLINE kw_i64 y_offset(const share *s, const place *at) {
-    if (KW_WAYS) return first_y(s, at) * (4 * KW_IN_TURN);
-    return KW_COPY_Y ? (KW_LANES_C ? at->b_block : at->v_block) * s->y.block : first_y(s, at) * KW_BYTES;
+/* Bytes from a pixel's first element to those of a block. */
+KW_INLINE kw_i64 offset_of(const side *t, int copied, kw_i64 block, kw_i64 first) {
+    return KW_WAYS ? first * (4 * KW_IN_TURN) : copied ? block * t->block : first * KW_BYTES;
 }
 
-/* Axes that follow each other without a gap become one. */
-static void join_axes(kw_weight_job *job) {
-    int level = KW_BOX_W;
-    for (int axis = KW_BOX_H; axis >= KW_BOX_N; axis--) {
-        kw_i64 count = job->count[axis], v = job->v_step[axis], b = job->b_step[axis];
-        if (count == 1) continue;
-        if (job->count[level] != 1 && (v != job->count[level] * job->v_step[level] || b != job->count[level] * job->b_step[level])) {
-            job->count[--level] = 1;
-        }
-        if (job->count[level] == 1) {
-            job->v_step[level] = v;
-            job->b_step[level] = b;
-        }
-        job->count[level] *= count;
-    }
-    while (level > KW_BOX_N)
-        job->count[--level] = 1;
+/* What is said of a block of either side in the jobs of its tiles. pixels: of its first block. */
+KW_INLINE void enter_v(kw_weight_job *job, const share *s, place *at, const char *pixels) {
+    kw_i64 own = at->v_block * KW_WIDTH, end = kw_min(own + KW_WIDTH, KW_LANES_C ? s->c : s->k);
+    kw_i64 first = KW_LANES_C ? first_x(s, at) : first_y(s, at);
+    job->v = pixels + (KW_LANES_C ? offset_of(&s->x, KW_COPY, at->v_block, first) : offset_of(&s->y, KW_COPY_Y, at->v_block, first));
+    job->lacks = block_lacks(s, at->v_block);
+    job->lanes[0] = own - first, job->lanes[1] = end - first;
+    at->v_first = first;
+}
+KW_INLINE void enter_b(kw_weight_job *job, const share *s, place *at, const char *pixels) {
+    kw_i64 own = spread_from(s, at->b_block), end = kw_min(spread_from(s, at->b_block + 1), KW_LANES_C ? s->k : s->c);
+    kw_i64 first = KW_LANES_C ? first_y(s, at) : first_x(s, at);
+    job->b = pixels + (KW_LANES_C ? offset_of(&s->y, KW_COPY_Y, at->b_block, first) : offset_of(&s->x, KW_COPY, at->b_block, first));
+    job->fewer = block_is_of_fewer(s, at);
+    job->rows[0] = own - first, job->rows[1] = end - first;
+    at->b_first = first;
 }
 
-/* Of an axis, what the tap's position along it reads of the box: from the first pixel on whose tap is inside so many, and where these are. */
-typedef struct reads {
-    kw_i64 tap, count, x, y; /* tap -1: not known */
-} reads;
-
-static void find_reads(const share *s, int axis, kw_i64 tap, reads *r) {
-    kw_i64 stride = s->stride[axis], shift = tap * s->dilation[axis] - s->pad[axis]; /* x's position is pixel * stride + shift */
-    kw_i64 low = s->low[axis], high = s->high[axis];
-    if (!(KW_PADDED && axis == KW_BOX_W) && !(KW_PADDED_ROWS && axis == KW_BOX_H)) {
-        if (shift < 0) low = kw_max(low, ceil_div(-shift, stride));
-        high = s->in[axis] > shift ? kw_min(high, ceil_div(s->in[axis] - shift, stride)) : low;
-    }
-    *r = (reads){tap, high - low, (low * stride + shift - s->x.low[axis]) * s->x.step[axis], (low - s->y.low[axis]) * s->y.step[axis]};
-}
-
-/* Puts the box's pixels whose tap is inside into the job, for the first block of each side. Taps differ from the one before in an axis or two, and of a
- * few pixels finding all anew took a tenth of the time of their products. */
-static void set_pixels(kw_weight_job *job, const share *s, kw_i64 tap_number, reads known[4]) {
-    const kw_kernel_args *a = s->args;
-    const char *x = s->x.at, *y = s->y.at;
-    kw_i64 columns = KW_MERGE ? 1 : a->filter[2], row = tap_number / columns * KW_FILTER_ROWS;
-    const kw_i64 tap[4] = {0, row / a->filter[1], row % a->filter[1], tap_number % columns};
-    int empty = 0;
-    for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++) {
-        reads *r = known + axis;
-        if (r->tap != tap[axis]) find_reads(s, axis, tap[axis], r);
-        empty |= r->count <= 0;
-        x += r->x;
-        y += r->y;
-        kw_i64 x_step = s->x.step[axis] * s->stride[axis], y_step = s->y.step[axis];
-        job->count[axis] = r->count;
-        if (KW_PAIRS && axis == KW_BOX_W) {
-#if KW_ZIPS_Y
-            job->alone = job->count[KW_BOX_W] % 2;
-            job->partner = y_step;
-            job->count[KW_BOX_W] /= 2;
-            y_step *= 2;
-#else
-            job->count[KW_BOX_W] = KW_MATH == 3 ? s->y.count[KW_BOX_W] : pairs_of(s, job->count[KW_BOX_W]);
-#endif
-            x_step = KW_PAIRED_X(a) ? s->x.step[KW_BOX_W] : 2 * x_step;
-#if KW_MATH == 3
-            job->v_row = x_step;
-            x_step *= a->params.chunk;
-#endif
-        }
-        job->v_step[axis] = KW_LANES_C ? x_step : y_step;
-        job->b_step[axis] = KW_LANES_C ? y_step : x_step;
-    }
-    job->v = KW_LANES_C ? x : y;
-    job->b = KW_LANES_C ? y : x;
-    job->b_row = s->x.step[KW_BOX_H] * s->dilation[KW_BOX_H];
-    if (!job->alone) join_axes(job);
-    if (empty) job->count[0] = 0;
-}
+#include "cpu/bwd_weight/bwd_weight_pixels.h"
 
 /* Tiles of such a row. */
 KW_INLINE kw_i64 row_of(const share *s) { return s->args->params.along ? s->v_blocks : s->b_blocks / s->args->params.split; }
@@ -438,23 +390,22 @@ static void sum_box(const share *s, char *waiting, char *spill, const int ends[2
             continue;
         }
 #endif
-        for (; unit < end; unit++, *(s->args->params.along ? &at.v_block : &at.b_block) += 1) {
-            job.v = pixels_v + (KW_LANES_C ? x_offset(s, &at) : y_offset(s, &at));
-            job.b = pixels_b + (KW_LANES_C ? y_offset(s, &at) : x_offset(s, &at));
+        char *of_tap = result_of_tap(s, at.tap);
+        job.last_lanes = last_lanes(s);
+        for (int is_first = 1; unit < end; unit++, *(s->args->params.along ? &at.v_block : &at.b_block) += 1, is_first = 0) {
+            if (is_first || s->args->params.along) enter_v(&job, s, &at, pixels_v);
+            if (is_first || !s->args->params.along) enter_b(&job, s, &at, pixels_b);
             ask_soon(&job, s, unit);
             job.from = ends[0] ? 0 : waiting + unit * KW_TILE_BYTES;
             job.to = ends[1] ? spill : waiting + unit * KW_TILE_BYTES;
             job.to_step = KW_TILE_ROW;
             job.narrow = 0;
-            job.lacks = block_lacks(s, at.v_block);
-            job.fewer = block_is_of_fewer(s, &at);
-            job.last_lanes = last_lanes(s);
 #if KW_MATH == 3
             kw_i64 channels = kw_min(s->c - at.v_block * KW_WIDTH, KW_WIDTH), rows = kw_min(s->k - at.b_block * KW_TILE, KW_TILE);
             job.registers = KW_AMX_PART_OF(ceil_div(rows, KW_AMX_ROWS), ceil_div(channels, KW_LANES));
             job.b_row = KW_BWD_WEIGHT_PITCH(s->args->params.chunk);
 #endif
-            int stored = ends[1] && is_stored(s, &at, &job);
+            int stored = ends[1] && is_stored(s, &at, of_tap, &job);
             kw_tile(&job);
             if (ends[1] && !stored) store_sums(s, &at, spill);
         }
@@ -486,12 +437,15 @@ static share share_of(const kw_kernel_args *a) {
     kw_i64 taps = a->filter[0] * a->filter[1];
     share s = {
         .args = a, .c = KW_MERGE ? a->c * a->filter[2] : a->c, .k = a->k, .taps = KW_MERGE ? taps / KW_FILTER_ROWS : taps * a->filter[2]};
-    s.in[KW_BOX_N] = s.out[KW_BOX_N] = a->n;
-    s.stride[KW_BOX_N] = 1;
+    s.in[KW_BOX_N] = s.out[KW_BOX_N] = s.source[KW_BOX_N] = a->n;
+    s.stride[KW_BOX_N] = s.thin[KW_BOX_N] = 1;
     for (int i = 0; i < 3; i++) {
-        s.in[KW_BOX_D + i] = a->in[i];
+        int thin = KW_BWD_WEIGHT_IS_THIN(a->filter[i], a->pad[i]);
+        s.source[KW_BOX_D + i] = a->in[i];
+        s.in[KW_BOX_D + i] = thin ? a->out[i] : a->in[i];
         s.out[KW_BOX_D + i] = a->out[i];
-        s.stride[KW_BOX_D + i] = a->stride[i];
+        s.thin[KW_BOX_D + i] = thin ? a->stride[i] : 1;
+        s.stride[KW_BOX_D + i] = thin ? 1 : a->stride[i];
         s.pad[KW_BOX_D + i] = a->pad[i];
         s.dilation[KW_BOX_D + i] = a->dilation[i];
         s.reach[KW_BOX_D + i] = (a->filter[i] - 1) * a->dilation[i];
@@ -499,7 +453,7 @@ static share share_of(const kw_kernel_args *a) {
     if (a->params.flat) { /* a filter of 1: all pixels are one row */
         kw_i64 pixels = a->n * a->out[0] * a->out[1] * a->out[2];
         for (int axis = KW_BOX_N; axis <= KW_BOX_W; axis++)
-            s.in[axis] = s.out[axis] = axis == KW_BOX_W ? pixels : 1;
+            s.in[axis] = s.out[axis] = s.source[axis] = axis == KW_BOX_W ? pixels : 1;
     }
     s.v_blocks = KW_OWN ? 1 : ceil_div(KW_LANES_C ? s.c : s.k, KW_WIDTH);
     kw_i64 spread = KW_LANES_C ? s.k : s.c;

@@ -24,20 +24,26 @@ typedef struct turned {
     kw_i64 first, last, count; /* lanes; c */
 } turned;
 
-/* Of 16 lanes of fp32: from the register, where each would be loaded again behind a vector's store. */
-#define KW_PUTS_QUARTERS (KW_LANES == 16 && KW_STORAGE == 0 && KW_OUT_BYTES == 4)
-#define KW_PUT_QUARTER(to, v, i) __asm__("vextractf32x4 $" #i ", %1, %0" : "=m"(*(four *)(to)) : "v"(v));
+/* Of fp32: from the register, where each would be loaded again behind a vector's store. */
+#define KW_PUTS_FOURS (KW_STORAGE == 0 && KW_OUT_BYTES == 4)
+#if KW_LANES == 16
+#define KW_PUT_FOUR(to, v, i) __asm__("vextractf32x4 $" #i ", %1, %0" : "=m"(*(four *)(to)) : "v"(v));
+#else
+#define KW_PUT_FOUR(to, v, i) __asm__("vextractf128 $" #i ", %1, %0" : "=m"(*(four *)(to)) : "x"(v));
+#endif
 
 /* Vectors of four c of each fourth lane, from one on. */
 KW_INLINE void store_fours(const turned *t, kw_vf v, kw_i64 lane, kw_i64 c) {
     typedef char four __attribute__((vector_size(4 * KW_OUT_BYTES), aligned(1), may_alias));
-#if KW_PUTS_QUARTERS
+#if KW_PUTS_FOURS
     if (lane >= t->first && lane + KW_LANES - 4 < t->last && t->count >= 4) {
         char *to = t->to + lane * t->row + c * KW_OUT_BYTES;
-        KW_PUT_QUARTER(to, v, 0)
-        KW_PUT_QUARTER(to + 4 * t->row, v, 1)
-        KW_PUT_QUARTER(to + 8 * t->row, v, 2)
-        KW_PUT_QUARTER(to + 12 * t->row, v, 3)
+        KW_PUT_FOUR(to, v, 0)
+        KW_PUT_FOUR(to + 4 * t->row, v, 1)
+#if KW_LANES == 16
+        KW_PUT_FOUR(to + 8 * t->row, v, 2)
+        KW_PUT_FOUR(to + 12 * t->row, v, 3)
+#endif
         return;
     }
 #endif
@@ -131,29 +137,24 @@ static void store_sums(const share *s, const place *at, const char *sums) {
 }
 #endif
 
+/* The first result of the group's by a tap, from which rows of dw are so far apart. */
+KW_INLINE kw_i64 row_bytes(const share *s) { return s->taps * s->c * KW_OUT_BYTES; }
+KW_INLINE char *result_of_tap(const share *s, kw_i64 tap) {
+    return s->args->w + s->group * s->k * row_bytes(s) + tap * s->c * KW_OUT_BYTES;
+}
+
 /* Whether the tile can write its sums into dw itself, and where. */
-static int is_stored(const share *s, const place *at, kw_weight_job *job) {
-    job->part = 0;
+KW_INLINE int is_stored(const share *s, const place *at, char *of_tap, kw_weight_job *job) {
 #if KW_LANES_C && KW_MATH != 3 && !KW_WAYS
-    kw_i64 c = at->v_block * KW_WIDTH, k = spread_from(s, at->b_block);
-    int whole = c + KW_WIDTH <= s->c && k + KW_TILE - job->fewer <= s->k;
-    if (!whole && !KW_PUTS_PARTS) return 0;
-#if KW_PUTS_PARTS
-    if (!whole) {
-        kw_i64 c_first = first_x(s, at), k_first = first_y(s, at);
-        job->part = 1;
-        job->rows[0] = k - k_first, job->rows[1] = kw_min(spread_from(s, at->b_block + 1), s->k) - k_first;
-        job->lanes[0] = c - c_first, job->lanes[1] = kw_min(c + KW_WIDTH, s->c) - c_first;
-        c = c_first, k = k_first;
-    }
-#endif
-    job->to = s->args->w + (((s->group * s->k + k) * s->taps + at->tap) * s->c + c) * KW_OUT_BYTES;
-    job->to_step = s->taps * s->c * KW_OUT_BYTES;
+    job->part = job->lanes[1] - job->lanes[0] < KW_WIDTH || job->rows[1] - job->rows[0] < KW_TILE - job->fewer;
+    if (job->part && !KW_PUTS_PARTS) return 0;
+    job->to_step = row_bytes(s);
+    job->to = of_tap + at->b_first * job->to_step + at->v_first * KW_OUT_BYTES;
     job->narrow = KW_NARROWS;
     job->at = kw_place_at(s->args, s->args->w, 0, 0);
     return 1;
 #else
-    (void)s, (void)at, (void)job;
+    (void)s, (void)at, (void)of_tap, (void)job;
     return 0;
 #endif
 }

@@ -25,7 +25,7 @@
 #define KW_NARROWS ((KW_STORAGE != 0 && KW_STORAGE != 3) || KW_EPILOGUE)
 
 /* Tiles of which a part is the block's own store that part into dw themselves: through memory it took a tenth of 50 pixels' products. */
-#define KW_PUTS_PARTS (KW_MASKS && KW_LANES_C && KW_STORAGE == 0 && !KW_NARROWS)
+#define KW_PUTS_PARTS ((KW_MASKS || KW_LANES == 8) && KW_LANES_C && KW_STORAGE == 0 && KW_MATH == 0 && !KW_NARROWS && !KW_WAYS)
 
 typedef struct kw_weight_job {
     const char *v, *b;                     /* the first pixel's channels, vector side and broadcast side */
@@ -125,6 +125,11 @@ typedef struct kw_weight_job {
     soon += soon_step;
 #endif
 
+#define KW_ASK_SUMS(row)                                                                                                                   \
+    for (int line = 0; line < KW_TILE_ROW; line += KW_LINE)                                                                                \
+        __builtin_prefetch(sums_to + line, 1);                                                                                             \
+    sums_to += job->to_step;
+
 #define KW_PUT(row, i) kw_put(to + (i)*KW_VECTOR, (kw_vf)a##row##_##i);
 #define KW_PUT_ROW(row)                                                                                                                    \
     if ((row) > 0) to += job->to_step;                                                                                                     \
@@ -139,11 +144,28 @@ typedef struct kw_weight_job {
         KW_EACH_VECTOR(KW_STORE, row)                                                                                                      \
     }
 
-/* What of the tile is the block's own, where it is not all. */
+/* What of the tile is the block's own, where it is not all. Without masks a vector of which only some lanes are is stored by vmaskmovps, which on
+ * some cores takes ten stores' time, and whole ones are not. */
+#if !KW_MASKS && KW_PUTS_PARTS
+#define KW_PART_MASK(row, i)                                                                                                               \
+    kw_i64 from##i = job->lanes[0] - (i)*KW_LANES, to##i = job->lanes[1] - (i)*KW_LANES;                                                   \
+    kw_vi own##i = lanes_between(from##i, to##i);                                                                                          \
+    int whole##i = from##i <= 0 && to##i >= KW_LANES, some##i = to##i > 0 && from##i < KW_LANES;
+#define KW_PUT_PART(row, i)                                                                                                                \
+    if (whole##i)                                                                                                                          \
+        kw_put(to + (i)*KW_VECTOR, (kw_vf)a##row##_##i);                                                                                   \
+    else if (some##i)                                                                                                                      \
+        __asm__("vmaskmovps %1, %2, %0" : "+m"(*(kw_vf_u *)(to + (i)*KW_VECTOR)) : "x"((kw_vf)a##row##_##i), "x"(own##i));
+KW_INLINE kw_vi lanes_between(kw_i64 first, kw_i64 last) {
+    const kw_vi lane = {0, 1, 2, 3, 4, 5, 6, 7};
+    return (lane >= (int)kw_max(first, -1)) & (lane < (int)kw_min(last, KW_LANES));
+}
+#else
 #define KW_PART_MASK(row, i)                                                                                                               \
     kw_lanes_mask own##i =                                                                                                                 \
         kw_first_lanes(kw_max(job->lanes[1] - (i)*KW_LANES, 0)) & ~kw_first_lanes(kw_max(job->lanes[0] - (i)*KW_LANES, 0));
 #define KW_PUT_PART(row, i) kw_put_lanes(to + (i)*KW_VECTOR, (kw_vf)a##row##_##i, own##i);
+#endif
 #define KW_PUT_PART_ROW(row)                                                                                                               \
     if ((row) > 0) to += job->to_step;                                                                                                     \
     if ((row) >= job->rows[0] && (row) < job->rows[1]) {                                                                                   \
@@ -162,9 +184,8 @@ KW_TILE_FUNCTION void kw_tile(const kw_weight_job *job) {
         KW_EACH_ROW(KW_RESUME_ROW)
     }
     /* The lines that the sums are stored to are fetched while the sums are made. */
-    for (int r = 0; r < KW_SUM_ROWS; r++)
-        for (int line = 0; line < KW_TILE_ROW; line += KW_LINE)
-            __builtin_prefetch(job->to + r * job->to_step + line, 1);
+    const char *sums_to = job->to;
+    KW_EACH_ROW(KW_ASK_SUMS)
     const char *v0 = job->v, *b0 = job->b;
     kw_i64 b_row __attribute__((unused)) = job->b_row;
 #if KW_READS_ON

@@ -126,7 +126,7 @@ static const kw_rule fits_rules[] = {
 typedef struct shape {
     bool dp, merge, padded;   /* dp: pairs of pixels; columns of x are copied with the padding, and no tap clips them */
     bool amx, flat;           /* flat: all pixels are one row */
-    kw_conv_dims dims;        /* the problem's; where flat, of an image of one row */
+    kw_conv_dims dims;        /* the problem's, of the positions that tiles see; where flat, of an image of one row */
     int64_t out[4];           /* n and output extents */
     int64_t groups;           /* or vectors of y's channels */
     int64_t c, k, taps;       /* with merge, c is a filter row's, and a tap so many rows */
@@ -163,6 +163,12 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
         s.k = width;
     }
     kw_problem_output(s.out + 1, problem);
+    for (int axis = 0; axis < 3; axis++) { /* tiles see no others than these */
+        if (KW_BWD_WEIGHT_IS_THIN(d->filter[axis], d->pad[axis])) {
+            s.dims.in[axis] = s.out[axis + 1];
+            s.dims.stride[axis] = 1;
+        }
+    }
     bool even = kw_problem_pixels_are_even(problem, KW_X) && kw_problem_pixels_are_even(problem, KW_Y);
     if (!how->own && even && reads_pixels_once(d, s.out)) { /* boxes of any size, and no row ends with half a pair */
         int64_t pixels = s.out[0] * s.out[1] * s.out[2] * s.out[3];
