@@ -303,7 +303,7 @@ KW_INLINE kw_i64 row_of(const share *s) { return s->args->params.along ? s->v_bl
 KW_INLINE place place_of(const share *s, kw_i64 tile) {
     kw_i64 each = row_of(s), row = tile / each, in_row = tile - row * each, outer = row / s->taps;
     kw_i64 split = s->args->params.split, block = outer / split;
-    place along = {row % s->taps, in_row, outer}, across = {row % s->taps, block, (outer - block * split) * each + in_row};
+    place along = {row % s->taps, in_row, outer, 0, 0}, across = {row % s->taps, block, (outer - block * split) * each + in_row, 0, 0};
     return s->args->params.along ? along : across;
 }
 

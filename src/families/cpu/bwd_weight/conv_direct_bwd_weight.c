@@ -253,8 +253,11 @@ static void choose_box(const shape *s, const kw_conv_dims *d, int64_t budget, in
     }
 }
 
-static int64_t box_budget(const shape *s, const kw_conv_dims *d, int64_t cache) {
-    return within(s, d, s->out, cache) ? cache : cache / 2;
+/* Of the second level, boxes have half: what runs on the core's other thread has the rest, and of 80 channels on 50x50, which take three quarters,
+ * tiles took 1.4 times as long then, while alone they lose nothing. All of it where it saves a second box of more sums than the level holds, for
+ * these are loaded and stored for each box. */
+static int64_t box_budget(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums, int64_t cache) {
+    return within(s, d, s->out, cache) && (how->amx || sums > cache) ? cache : cache / 2;
 }
 
 /* What neighbouring boxes both read is copied twice: whether it is at most a quarter of all. */
@@ -309,9 +312,9 @@ static int64_t near_pixels(const kw_bwd_weight *how, const shape *s, const kw_co
 }
 
 /* A filter of 1 has no tap that reads a box's pixels again, so its boxes are what a row of tiles finds in the first level. */
-static void choose_near_box(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t width, const kw_target *target,
-                            int64_t box[4]) {
-    int64_t most = box_budget(s, d, target->l2), pixels = 0;
+static void choose_near_box(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t width, int64_t most,
+                            const kw_target *target, int64_t box[4]) {
+    int64_t pixels = 0;
     /* In floating point, as box_bytes(): a stride may be as large as it likes. */
     double pixel = (double)s->x_pixel * (double)d->stride[0] * (double)d->stride[1] * (double)d->stride[2] + (double)s->y_pixel;
     double near = (double)near_pixels(how, s, d, width, target->l1) * pixel;
@@ -440,14 +443,15 @@ void kw_bwd_weight_launch(const kw_bwd_weight *how, const kw_config *config, con
     const kw_conv_dims *d = &s.dims;
     int64_t width = weight_vector_width(config, how), tile_bytes = KW_BWD_WEIGHT_TILE_BYTES(how->tile * s.rows, width), box[4], boxes;
     int64_t tiles = s.groups * s.taps * s.x_blocks * s.y_blocks, parts = parts_wanted(how, &s, d, tiles * tile_bytes);
-    int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : how->ways ? target->l2 / 2 : box_budget(&s, d, target->l2);
+    int64_t most = box_budget(how, &s, d, tiles / s.groups * tile_bytes, target->l2);
+    int64_t budget = how->box_kib ? (int64_t)how->box_kib * 1024 : how->ways ? target->l2 / 2 : most;
     if (!how->box_kib && how->copy != KW_COPY_NONE && !how->amx) {
         budget = far_budget(&s, d, budget, kw_max(kw_min(8 * target->l2, target->l3 / 4), budget));
     }
     int64_t together = groups_together(how, config, &s, d, budget);
     double share = box_bytes(&s, d, s.out) / (double)parts;
     if (!how->box_kib && s.taps == 1 && (!s.merge || s.flat) && !how->own && !how->amx) {
-        choose_near_box(how, &s, d, width, target, box);
+        choose_near_box(how, &s, d, width, most, target, box);
     } else {
         choose_box(&s, d, parts > 1 && share < (double)budget ? (int64_t)share : budget / together, box);
     }
