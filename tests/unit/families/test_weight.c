@@ -138,11 +138,33 @@ static void boxes_keep_pairs_together_and_to_their_budget(void **state) {
     }
 }
 
+/* Three quarters of the second level are two boxes, unless there are more sums than it holds; a stride over one tap leaves nothing in between. */
+static void boxes_have_half_of_the_second_level(void **state) {
+    (void)state;
+    static const struct {
+        const char *problem;
+        int64_t rows;
+    } table[] = {
+        {"conv_bwd_weight fp32 nhwgc n1 c80 k80 i36x36 f3x3 p1x1", 18},
+        {"conv_bwd_weight fp32 nhwgc n1 c240 k240 i20x20 f3x3 p1x1", 20},
+        {"conv_bwd_weight fp32 nhwgc n1 c240 k16 i40x40 f1x3 s2x1 p0x1", 10},
+    };
+    kw_config config = parse_config(FP32 "isa=avx512 math=fma lanes=c tile=8 vecs=3 copy=0 merge=0 box=0");
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        kw_problem problem = parse_problem(table[i].problem);
+        kw_launch launch = {0};
+        const kw_bwd_weight_params *params = kw_launch_params_of(&launch, kw_bwd_weight_params);
+        config.family->launch(&config, &problem, &target, &launch);
+        assert_int_equal(params->box[KW_BOX_H], table[i].rows);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(configs_that_cannot_be_generated_are_refused_by_their_rule),
         cmocka_unit_test(problems_are_refused_by_their_rule),
         cmocka_unit_test(boxes_keep_pairs_together_and_to_their_budget),
+        cmocka_unit_test(boxes_have_half_of_the_second_level),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -257,7 +257,7 @@ static void choose_box(const shape *s, const kw_conv_dims *d, int64_t budget, in
  * tiles took 1.4 times as long then, while alone they lose nothing. All of it where it saves a second box of more sums than the level holds, for
  * these are loaded and stored for each box. */
 static int64_t box_budget(const kw_bwd_weight *how, const shape *s, const kw_conv_dims *d, int64_t sums, int64_t cache) {
-    return within(s, d, s->out, cache) && (how->amx || sums > cache) ? cache : cache / 2;
+    return within(s, d, s->out, cache) && (how->amx || how->own || sums > cache) ? cache : cache / 2;
 }
 
 /* What neighbouring boxes both read is copied twice: whether it is at most a quarter of all. */
