@@ -25,18 +25,40 @@ static inner inner_of(const kw_walk *w, kw_i64 size) {
     return (inner){kw_min(ceil_div(kw_max(-w->src_start, 0), w->src_step), last), last};
 }
 
-/* Whether rows of tiles and columns of tiles have room in what reads no padding; which rows those are. */
-static int has_standing(const kw_kernel_args *a, const side *y, const side *x, inner *rows) {
-    inner columns = inner_of(&x->walk, SRC_SIZE(a)[2]);
-    *rows = inner_of(&y->walk, SRC_SIZE(a)[1]);
-    return kw_min(columns.last - columns.first, rows->last - rows->first) >= KW_TILE_COLS;
+/* What a block's rows and columns of tiles are where columns stand: rows of the image, and columns by tiles of a row. Both are empty where ends of
+ * rows are copied: tiles have no room in what reads no padding, or columns that stand take more products than the copies are worth, as where whole
+ * tiles would fill a row. */
+typedef struct standing {
+    inner rows, columns;
+} standing;
+
+static standing standing_of(const kw_kernel_args *a, const side *y, const side *x) {
+    enum { A_COPY = 60, WAY = 4096, WAYS = 8 }; /* cycles for a row of the source */
+    inner rows = inner_of(&y->walk, SRC_SIZE(a)[1]), columns = inner_of(&x->walk, SRC_SIZE(a)[2]);
+    kw_i64 high = rows.last - rows.first, wide = columns.last - columns.first, beside = x->walk.pixels - wide;
+    if (kw_min(high, wide) < KW_TILE_COLS) return (standing){0};
+    kw_i64 column = ceil_div(high, KW_TILE_COLS), row = wide / KW_TILE_COLS, rest = wide % KW_TILE_COLS; /* tiles */
+    kw_i64 below = SRC_LINE(a, 0, 0, 1, SRC_SIZE(a)), here = SRC_LINE(a, 0, 0, 0, SRC_SIZE(a)), none = 0;
+    kw_i64 apart = (SRC_AT(a, below, none, SRC_CHANNELS(a)) - SRC_AT(a, here, none, SRC_CHANNELS(a))) * y->walk.src_step;
+    apart = kw_min(apart & -apart, WAY);
+    /* Rows of the tensor that lie in few sets of the first-level cache have no columns but those that must. */
+    if (rest && 4 * rest * column <= 3 * high && KW_TILE_COLS * apart <= WAYS * WAY / 2) {
+        columns.last -= rest;
+        beside += rest;
+    } else {
+        row += rest > 0;
+    }
+    kw_i64 more = row * high + beside * column - ceil_div(x->walk.pixels, KW_TILE_COLS) * high;
+    kw_i64 products = more * KW_TILE_COLS * KW_TILE_VECS * taps_of(a) * SRC_CHANNELS(a);
+    return products <= 2 * A_COPY * high * y->walk.src_step ? (standing){rows, columns} : (standing){0};
 }
 
 /* The first source row and the one behind the last that rows of results with padding above or below do not read. */
 static inner rows_not_copied(const kw_kernel_args *a, const side *y, const side *x) {
     const kw_walk *w = &y->walk;
-    inner rows;
-    if (!has_edges(a) || !has_standing(a, y, x, &rows)) return (inner){0};
+    if (!has_edges(a)) return (inner){0};
+    inner rows = standing_of(a, y, x).rows;
+    if (rows.last == rows.first) return (inner){0};
     kw_i64 reach = kw_max(w->taps - 1, 0) * w->tap_src_step;
     kw_i64 first = rows.first ? w->src_start + (rows.first - 1) * w->src_step + reach + 1 : 0;
     kw_i64 last = rows.last < w->pixels ? w->src_start + rows.last * w->src_step : SRC_SIZE(a)[1];

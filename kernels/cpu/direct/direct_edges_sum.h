@@ -22,7 +22,7 @@ typedef struct edged {
     const kw_run *of_copy, *in_place;
     kw_i64 of_height, tensor_row;
     const char *tensor, *copied[2];
-    inner rows, columns; /* that read no padding */
+    standing in_tensor;
 } edged;
 
 static void take_block(const edged *e, kw_tile_job *job, kw_i64 k) {
@@ -61,10 +61,11 @@ static void sum_by_copy(const edged *e, kw_tile_job *job, kw_i64 met, kw_i64 las
 /* The columns of a row that read no padding. The last tile is moved back to end with them. */
 static void sum_in_place(const edged *e, kw_tile_job *job, kw_i64 k, kw_i64 r) {
     const char *row = e->tensor + r * e->tensor_row;
-    kw_i64 tiles = (e->columns.last - e->columns.first) / KW_TILE_COLS, behind = e->columns.first + tiles * KW_TILE_COLS;
-    kw_i64 back = e->columns.last - KW_TILE_COLS;
-    sum_tiles(e, job, k, r, e->columns.first, tiles, 0, row);
-    if (behind < e->columns.last) sum_tiles(e, job, k, r, back, 1, behind - back, row);
+    kw_i64 tiles = (e->in_tensor.columns.last - e->in_tensor.columns.first) / KW_TILE_COLS,
+           behind = e->in_tensor.columns.first + tiles * KW_TILE_COLS;
+    kw_i64 back = e->in_tensor.columns.last - KW_TILE_COLS;
+    sum_tiles(e, job, k, r, e->in_tensor.columns.first, tiles, 0, row);
+    if (behind < e->in_tensor.columns.last) sum_tiles(e, job, k, r, back, 1, behind - back, row);
 }
 
 /* The rows of a column from r to end, no more than a tile has pixels: they are one. What its filter rows read as padding is left out. The tile is
@@ -72,7 +73,7 @@ static void sum_in_place(const edged *e, kw_tile_job *job, kw_i64 k, kw_i64 r) {
 static void sum_standing(const edged *e, const kw_tile_job *of, kw_i64 k, kw_i64 c, kw_i64 r, kw_i64 end) {
     const side *x = &e->b->axis[2], *y = &e->b->axis[1];
     kw_i64 first = x->walk.src_start + c * x->walk.src_step, before = kw_max(-first, 0), channels = SRC_CHANNELS(e->a);
-    kw_i64 taps = kw_min(reach_of(x) + 1, SRC_SIZE(e->a)[2] - first) - before, top = kw_min(r, e->rows.last - KW_TILE_COLS);
+    kw_i64 taps = kw_min(reach_of(x) + 1, SRC_SIZE(e->a)[2] - first) - before, top = kw_min(r, e->in_tensor.rows.last - KW_TILE_COLS);
     kw_tile_job job = *of;
     job.steps = taps * channels;
     if (taps <= 0) job.run_count = 0;
@@ -100,20 +101,11 @@ static void sum_rows_in_place(const edged *e, kw_tile_job *job, kw_i64 met, kw_i
     }
     for (kw_i64 k = met; k < last; k++) {
         take_block(e, job, k);
-        for (kw_i64 c = 0; c < e->columns.first; c++)
+        for (kw_i64 c = 0; c < e->in_tensor.columns.first; c++)
             sum_standing(e, job, k, c, r, end);
-        for (kw_i64 c = e->columns.last; c < e->b->axis[2].count; c++)
+        for (kw_i64 c = e->in_tensor.columns.last; c < e->b->axis[2].count; c++)
             sum_standing(e, job, k, c, r, end);
     }
-}
-
-/* Columns that are no whole tile stand as well, where that is sooner done than one more tile of each row, and rows lie in enough sets of the
- * first-level cache. */
-static void let_rest_stand(edged *e) {
-    enum { WAY = 4096, WAYS = 8 };
-    kw_i64 rows = e->rows.last - e->rows.first, rest = (e->columns.last - e->columns.first) % KW_TILE_COLS;
-    kw_i64 apart = kw_min(e->tensor_row & -e->tensor_row, WAY);
-    if (4 * rest * ceil_div(rows, KW_TILE_COLS) <= 3 * rows && KW_TILE_COLS * apart <= WAYS * WAY / 2) e->columns.last -= rest;
 }
 
 /* job: of the block's first pixel, src of the copy. */
@@ -131,15 +123,13 @@ static void sum_edges(const kw_kernel_args *a, const block *b, kw_tile_job *job,
     e.tensor = SRC(a) + image + y->walk.src_start * row_bytes + x->walk.src_start * p->pixel;
     e.copied[0] = job->src, e.copied[1] = job->src + left_bytes(a, x, &e.edges) - e.edges.from * job->src_pixel;
     e.tensor_row = y->walk.src_step * row_bytes;
-    e.columns = inner_of(&x->walk, size[2]);
-    if (!has_standing(a, y, x, &e.rows)) e.rows.last = e.rows.first;
-    let_rest_stand(&e);
+    e.in_tensor = standing_of(a, y, x);
     job->rows = 1, job->cols = KW_TILE_COLS;
     for (kw_i64 met = b->part * blocks / p->parts, last = (b->part + 1) * blocks / p->parts; met < last; met += p->meet) {
         kw_i64 until = kw_min(met + p->meet, last);
         for (kw_i64 r = y->at, end = y->at + y->count, next; r < end; r = next) {
-            int inside = r >= e.rows.first && r < e.rows.last;
-            next = inside ? kw_min(r + KW_TILE_COLS, kw_min(end, e.rows.last)) : r + 1;
+            int inside = r >= e.in_tensor.rows.first && r < e.in_tensor.rows.last;
+            next = inside ? kw_min(r + KW_TILE_COLS, kw_min(end, e.in_tensor.rows.last)) : r + 1;
             if (inside) {
                 sum_rows_in_place(&e, job, met, until, r, next);
             } else {

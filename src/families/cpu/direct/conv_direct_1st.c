@@ -12,7 +12,9 @@
 #include "families/cpu/reorder.h"
 #include "families/cpu/tailor.h"
 
+#include "base/math.h"
 #include "problem/epilogue/epilogue.h"
+#include "problem/view.h"
 
 enum { TILE_W = KW_ISA_AXIS_COUNT, VECS, BAND, AXIS_COUNT };
 
@@ -92,13 +94,28 @@ static void conv_direct_1st_emit(const kw_config *config, kw_text *text) {
     }
 }
 
+/* Pixels along an axis that read no padding. */
+static int64_t pixels_inside(const kw_problem *problem, int axis) {
+    kw_walk walk = kw_problem_walk(problem, axis, 0);
+    int64_t room = problem->conv.in[axis] - 1 - walk.src_start - (walk.taps - 1) * walk.tap_src_step;
+    int64_t first = kw_ceil_div(kw_max(-walk.src_start, 0), walk.src_step);
+    return room < 0 ? 0 : kw_max(kw_min(room / walk.src_step + 1, walk.pixels) - first, 0);
+}
+
+/* The columns of which tiles are rows: where columns that read padding stand (kernels/cpu/direct/direct_edges.h), the others. */
+static int64_t columns_of_rows(const kw_problem *problem) {
+    enum { ROWS_LEAST = 30 }; /* as many as the widest tile has pixels */
+    bool stand = pixels_inside(problem, 1) >= ROWS_LEAST && problem->conv.g == 1;
+    return stand ? pixels_inside(problem, 2) : kw_tailor_row(problem);
+}
+
 /* Of channels last, where vectors are results. */
 static size_t tailor_1st(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
     const kw_tailor_rows rows = {
         .base = {.family = &kw_family_conv_direct_1st, .op = problem->op, .dtype = problem->dtype},
         .cols_axis = TILE_W,
         .vecs_axis = VECS,
-        .pixels = kw_tailor_row(problem),
+        .pixels = columns_of_rows(problem),
         .results = problem->conv.k / problem->conv.g,
     };
     return problem->layout == KW_CHANNELS_LAST ? kw_tailor_tiles(&rows, target, configs) : 0;
