@@ -125,6 +125,8 @@ static __attribute__((noinline, unused)) kw_vf load_run(const char *row, kw_i64 
 #endif
 }
 
+typedef char half_vector __attribute__((vector_size(32), aligned(1), may_alias));
+
 /* The same of groups' channels among others: pixel by pixel, whole vectors, of which the next pixel covers what is too much. */
 static __attribute__((noinline, unused)) void copy_group_runs(const side *to, char *pixel, const char *row, const copy *c) {
     kw_i64 step = c->tensor.step[KW_BOX_W], columns = c->tensor.count[KW_BOX_W], partner = KW_PAIRS ? c->zip : 0;
@@ -134,6 +136,13 @@ static __attribute__((noinline, unused)) void copy_group_runs(const side *to, ch
         const char *p = row + col * step;
         char *q = pixel;
         if (col >= 0 && col + partner < columns && p + reach <= c->end) {
+#if KW_LANES == 16 && KW_STORAGE == 0 && !KW_PAIRS
+            if (c->channels <= 8) { /* half a vector: a whole one's store crosses a line in each group */
+                for (kw_i64 g = 0; g < c->groups; g++, p += next, q += c->apart)
+                    *(half_vector *)q = *(const half_vector *)p;
+                continue;
+            }
+#endif
             for (kw_i64 g = 0; g < c->groups; g++, p += next, q += c->apart)
                 copy_pixel(q, p, pair, c->channels);
             continue;
