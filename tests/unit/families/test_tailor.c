@@ -29,10 +29,10 @@ static size_t made_for(kw_config fit[MADE_MAX], const char *problem_text, const 
     return count;
 }
 
-/* "14x2": pixels and vectors. */
+/* "14x2": pixels and vectors, of gemm.dot rows and columns. */
 static void print_tile(char text[32], const kw_config *config) {
-    int32_t width = kw_config_axis(config, "tile_w", 0);
-    snprintf(text, 32, "%dx%d", width ? width : kw_config_axis(config, "tile_m", 0), kw_config_axis(config, "vecs", 0));
+    int32_t width = kw_config_axis(config, "tile_w", 0), columns = kw_config_axis(config, "tile_n", 0);
+    snprintf(text, 32, "%dx%d", width ? width : kw_config_axis(config, "tile_m", 0), columns ? columns : kw_config_axis(config, "vecs", 0));
 }
 
 /* All tiles that a family made for a problem, in order. */
@@ -93,6 +93,23 @@ static void five_vectors_are_one_tile(void **state) {
     }
 }
 
+static void few_columns_have_a_tile(void **state) {
+    static const struct {
+        const char *problem, *target, *isa, *tiles;
+    } cases[] = {
+        {"gemm fp32 rcr m600 n5 k3000", V4, "avx512", "5x5"},  {"gemm fp32 rcr m600 n7 k3000", V4, "avx512", "3x7"},
+        {"gemm fp32 rcr m600 n10 k3000", V4, "avx512", "5x5"}, {"gemm fp32 rcr m600 n10 k3000", V3, "avx2", "2x5"},
+        {"gemm fp32 rcr m600 n6 k3000", V3, "avx2", "2x6"},    {"gemm fp32 rcr m600 n17 k3000", V4, "avx512", ""}, /* many columns */
+        {"gemm fp32 rcr m4 n10 k3000", V4, "avx512", ""},                                                          /* few rows */
+        {"gemm fp32 rrr m600 n10 k3000", V4, "avx512", ""}, /* B does not lie along the depth */
+        {"gemm bf16 rcr m600 n10 k3000", V4, "avx512", ""},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        check_tiles(cases[i].problem, cases[i].target, "gemm.dot", cases[i].isa, cases[i].tiles);
+    }
+}
+
 /* Whatever the row; and their texts are read back. */
 static void texts_are_read_back(void **state) {
     (void)state;
@@ -138,10 +155,8 @@ static void others_have_none(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tiles_end_with_rows),
-        cmocka_unit_test(five_vectors_are_one_tile),
-        cmocka_unit_test(texts_are_read_back),
-        cmocka_unit_test(others_have_none),
+        cmocka_unit_test(tiles_end_with_rows), cmocka_unit_test(five_vectors_are_one_tile), cmocka_unit_test(few_columns_have_a_tile),
+        cmocka_unit_test(texts_are_read_back), cmocka_unit_test(others_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,6 +7,8 @@
 #include "cpu/dot/args.h"
 #include "problem/tensors/pitch.h"
 
+#include <math.h>
+
 enum { TILE_M = KW_ISA_AXIS_COUNT, TILE_N, AXIS_COUNT };
 
 static const kw_axis axes[AXIS_COUNT] = {
@@ -114,6 +116,44 @@ static void gemm_dot_launch(const kw_config *config, const kw_problem *problem, 
     };
 }
 
+extern const kw_family kw_family_gemm_dot;
+
+/* Of the isas with the widest vectors that with the most registers; KW_ISA_COUNT: there is none. */
+static int32_t widest_isa(const kw_target *target) {
+    const kw_cpu_arch *arch = kw_cpu_arch_find(target->arch);
+    int32_t best = KW_ISA_COUNT;
+    for (int32_t isa = 0; arch && isa < KW_ISA_COUNT; isa++) {
+        const kw_isa *own = kw_isa_at(isa), *other = kw_isa_at(best < KW_ISA_COUNT ? best : isa);
+        bool better = own->lanes > other->lanes || (own->lanes == other->lanes && own->registers > other->registers);
+        best = arch->isas >> isa & 1 && (best == KW_ISA_COUNT || better) ? isa : best;
+    }
+    return best;
+}
+
+/* A tile made to few columns, of which a listed tile of another number sums some twice: that with the fewest instructions a step for a row of all of
+ * them. Many columns lose little to a last tile, and fill the lanes of gemm.tiled. */
+static size_t tailor_dot(const kw_problem *problem, const kw_target *target, kw_config configs[KW_TAILORED_MAX]) {
+    enum { COLUMNS_MOST = 16 };
+    const kw_gemm_dims *d = &problem->gemm;
+    int32_t isa = widest_isa(target);
+    if (problem->dtype != KW_FP32 || d->n > COLUMNS_MOST || d->m < d->n || isa == KW_ISA_COUNT) {
+        return 0;
+    }
+    kw_config best = {.family = &kw_family_gemm_dot, .op = problem->op, .dtype = problem->dtype};
+    best.axis[KW_AXIS_ISA] = isa, best.axis[KW_AXIS_MATH] = KW_MATH_FMA;
+    double least = INFINITY;
+    for (int64_t columns = kw_min(axes[TILE_N].high, d->n); columns > 0; columns--) {
+        int64_t rows = kw_min(axes[TILE_M].high, (kw_isa_at(isa)->registers - 1) / (columns + 1));
+        double cost = (double)(kw_ceil_div(d->n, columns) * (rows * columns + rows + columns)) / (double)rows;
+        if (cost < least) {
+            least = cost;
+            best.axis[TILE_M] = (int32_t)rows, best.axis[TILE_N] = (int32_t)columns;
+        }
+    }
+    configs[0] = best;
+    return 1;
+}
+
 static void gemm_dot_emit(const kw_config *config, kw_text *text) {
     static const char *const distances[] = {"0", "1", "1 * 2", "3", "1 * 4", "5", "3 * 2", "7"};
     int rows = config->axis[TILE_M], columns = config->axis[TILE_N], lanes = kw_config_isa(config)->lanes;
@@ -149,6 +189,7 @@ const kw_family kw_family_gemm_dot = {
               [KW_TAKES] = {kw_cpu_gemm_rules, takes_rules},
               [KW_FITS] = {fits_rules}},
     .launch = gemm_dot_launch,
+    .tailor = tailor_dot,
     .emit = gemm_dot_emit,
     .kernel = "cpu/dot/dot.c",
 };
