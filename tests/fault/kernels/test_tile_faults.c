@@ -21,6 +21,7 @@
 #define CONVOLUTION_TILES "cpu/direct/direct_amx.h"
 #define GRADIENT "cpu/bwd_weight/bwd_weight.c"
 #define GRADIENT_COPY "cpu/bwd_weight/bwd_weight_copy.h"
+#define GRADIENT_PIXELS "cpu/bwd_weight/bwd_weight_pixels.h"
 #define GRADIENT_TILE "cpu/bwd_weight/bwd_weight_amx.h"
 #define PLAYED "prelude/tiles_played.h"
 
@@ -234,7 +235,7 @@ static const fault faults[] = {
      .other = "1",
      .gradient = true},
     {.what = "pairs are of pixels that do not follow each other",
-     .file = GRADIENT,
+     .file = GRADIENT_PIXELS,
      .text = "x_step = KW_PAIRED_X(a) ? s->x.step[KW_BOX_W] : 2 * x_step;",
      .other = "",
      .gradient = true},
