@@ -170,7 +170,7 @@ int64_t kw_problem_axis_products(const kw_problem *problem, int axis) {
 bool kw_problem_reads_padding(const kw_problem *problem) {
     enum { PART = 20 };
     const kw_conv_dims *conv = &problem->conv;
-    bool data = problem->op == KW_CONV_BWD_DATA, strided = conv->stride[0] * conv->stride[1] * conv->stride[2] > 1;
+    bool data = problem->op == KW_CONV_BWD_DATA, strided = kw_max(kw_max(conv->stride[0], conv->stride[1]), conv->stride[2]) > 1;
     int64_t out[3];
     if (problem->op != KW_CONV_FWD && (!data || strided)) {
         return false;
