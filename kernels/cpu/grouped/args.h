@@ -11,12 +11,15 @@ typedef struct kw_grouped_params {
     kw_i64 scratch_bytes;        /* of zeros, and of scratch memory */
     kw_i64 indirection_words;    /* of the source's buffer */
     kw_i64 indirection_tiles;    /* that the buffers hold */
+    int near_parts;              /* of a row (residues of a dilation or a stride) whose tiles are in the buffers together */
     int staged_tiles;            /* of the weight gradient: tiles that are copied at a time */
     int shares;                  /* of the weight gradient: of all rows of tiles; above 1 stage 1 adds their sums */
-    kw_i64 near_tiles;           /* of the weight gradient: tiles that all channels of a group go over before the next ones */
+    int near_tiles;              /* of the weight gradient: tiles that all channels of a group go over before the next ones */
 } kw_grouped_params;
 
 KW_PARAMS_FIT(kw_grouped_params);
+
+enum { KW_GROUPED_NEAR_PARTS = 8 }; /* at most */
 
 /* Words of one window of one tile in the source's buffer: offset of the window's weights, offsets of the source pixels. */
 #define KW_GROUPED_ENTRY(sources) (1 + (sources))

@@ -205,16 +205,19 @@ static void run_unit(kw_job *j, const kw_block *b, kw_i64 image, kw_i64 plane, k
     kw_i64 row_end = kw_min(row + a->params.row_tiles, j->height.tiles);
     kw_i64 all = b->begin == 0 && b->end == kw_ceil(a->groups * kw_lane_group(a), KW_CHANNELS);
     int sweeps = KW_BACKWARD && !KW_EPILOGUE && !KW_APART && all && !j->height.windows;
-    for (kw_i64 p = 0; p < kw_parts(a, 2, KW_TAPS_W); p++) {
-        j->width = kw_axis_of(a, 2, p, KW_TILE_W, KW_TAPS_W);
-        kw_i64 tiles = kw_min(a->params.col_tiles, j->width.tiles - col), filled = 0;
-        for (kw_i64 r = row; sweeps && r < row_end; r++)
-            sweep_row(j, r, col, dst);
-        if (sweeps) return;
-        for (kw_i64 r = row; r < row_end && tiles > 0; r++) {
+    kw_i64 parts = kw_parts(a, 2, KW_TAPS_W);
+    j->width = kw_axis_of(a, 2, 0, KW_TILE_W, KW_TAPS_W);
+    for (kw_i64 r = row; sweeps && r < row_end; r++)
+        sweep_row(j, r, col, dst);
+    for (kw_i64 p = 0; p < parts && !sweeps; p += a->params.near_parts) {
+        kw_i64 tiles = 0, filled = 0;
+        j->parts = kw_min(a->params.near_parts, parts - p);
+        for (kw_i64 i = 0; i < j->parts; i++)
+            j->widths[i] = kw_axis_of(a, 2, p + i, KW_TILE_W, KW_TAPS_W);
+        for (kw_i64 r = row; r < row_end; r++) {
             if (!filled || !kw_inside(&j->height, r)) {
-                kw_indirection_init_src(j, r, 1, col, tiles);
-                kw_indirection_init_dst(j, r, 1, col, tiles);
+                tiles = kw_indirection_init_src(j, r, 1, col, a->params.col_tiles);
+                kw_indirection_init_dst(j, r, 1, col, a->params.col_tiles);
                 filled = kw_inside(&j->height, r);
             }
             const char *row_src = src + r * j->height.from_tile * j->from_row;

@@ -118,7 +118,9 @@ static int kw_inside(const kw_axis *x, kw_i64 t) {
 typedef struct kw_job {
     const kw_kernel_args *a;
     kw_axis depth, height, width;
-    kw_i64 plane; /* number of the result plane on the depth axis */
+    kw_axis widths[KW_GROUPED_NEAR_PARTS]; /* of parts of a row whose tiles are gone over in turn; of the weight gradient one */
+    kw_i64 parts;                          /* so many */
+    kw_i64 plane;                          /* number of the result plane on the depth axis */
     kw_i64 from_pixel, from_row, from_plane, from_image, to_pixel, to_row, to_plane, to_image;
 #if KW_APART
     kw_i64 from_span, to_span;
@@ -238,32 +240,49 @@ static kw_i64 kw_indirection_init_tile(kw_job *j, kw_i64 *windows, kw_i64 at, kw
     return at;
 }
 
-/* tiles tiles from column col of tiles on, of rows rows of tiles from row on, relative to the first. */
-static void kw_indirection_init_src(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 col, kw_i64 tiles) {
-    kw_i64 at = 0;
+/* tiles tiles from column col of tiles on of each part, of rows rows of tiles from row on, relative to the first: all parts' first ones, then their
+ * second ones, so that lines that they share are near. Returns how many there are. */
+static kw_i64 kw_indirection_init_src(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 col, kw_i64 tiles) {
+    kw_i64 at = 0, count = 0;
     j->from_padding_count = 0;
     for (kw_i64 i = 0; i < rows; i++) {
-        for (kw_i64 t = col; t < col + tiles; t++)
-            at = kw_indirection_init_tile(j, &j->windows[i * tiles + t - col], at, row + i, i * j->height.from_tile * j->from_row, t);
+        for (kw_i64 t = col * j->parts; t < (col + tiles) * j->parts; t++) {
+            j->width = j->widths[t % j->parts];
+            if (t / j->parts >= j->width.tiles) continue;
+            at = kw_indirection_init_tile(j, &j->windows[count++], at, row + i, i * j->height.from_tile * j->from_row, t / j->parts);
+        }
     }
+    return count;
 }
 
-static void kw_indirection_init_dst(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 col, kw_i64 tiles) {
+/* Words of the result pixels of one tile, the first row of whose row of tiles is row first_row of the result; returns where the next tile's begin. */
+static kw_i64 *kw_indirection_init_results(kw_job *j, kw_i64 *word, kw_i64 line, kw_i64 first_row, kw_i64 tile) {
     const kw_axis *h = &j->height, *w = &j->width;
-    kw_i64 *word = j->to, *padding = j->to_padding, extent = w->to_extent;
-    for (kw_i64 i = 0; i < rows * tiles; i++) {
-        for (kw_i64 y = 0; y < KW_TILE_H; y++) {
-            kw_i64 line = h->to_first + i / tiles * h->to_tile + y * h->to_step, x = w->to_first + (col + i % tiles) * w->to_tile;
-            kw_i64 offset = line * j->to_row + x * j->to_pixel, high = line + row * h->to_tile;
-            if (high < 0 || high >= h->to_extent) x = -w->to_step * KW_TILE_W;
-            for (kw_i64 p = 0; p < KW_TILE_W; p++, x += w->to_step, offset += w->to_step * j->to_pixel) {
-                *padding = word - j->to;
-                *word++ = offset;
-                padding += (kw_u64)x >= (kw_u64)extent;
-            }
+    kw_i64 *padding = j->to_padding + j->to_padding_count, extent = w->to_extent;
+    for (kw_i64 y = 0; y < KW_TILE_H; y++, line += h->to_step) {
+        kw_i64 x = w->to_first + tile * w->to_tile, offset = line * j->to_row + x * j->to_pixel, high = line + first_row;
+        if (high < 0 || high >= h->to_extent) x = -w->to_step * KW_TILE_W;
+        for (kw_i64 p = 0; p < KW_TILE_W; p++, x += w->to_step, offset += w->to_step * j->to_pixel) {
+            *padding = word - j->to;
+            *word++ = offset;
+            padding += (kw_u64)x >= (kw_u64)extent;
         }
     }
     j->to_padding_count = padding - j->to_padding;
+    return word;
+}
+
+static void kw_indirection_init_dst(kw_job *j, kw_i64 row, kw_i64 rows, kw_i64 col, kw_i64 tiles) {
+    const kw_axis *h = &j->height;
+    kw_i64 *word = j->to;
+    j->to_padding_count = 0;
+    for (kw_i64 i = 0; i < rows; i++) {
+        for (kw_i64 t = col * j->parts; t < (col + tiles) * j->parts; t++) {
+            j->width = j->widths[t % j->parts];
+            if (t / j->parts >= j->width.tiles) continue;
+            word = kw_indirection_init_results(j, word, h->to_first + i * h->to_tile, row * h->to_tile, t / j->parts);
+        }
+    }
 }
 
 /* --- weights --- */

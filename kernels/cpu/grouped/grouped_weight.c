@@ -297,6 +297,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
     kw_job job = kw_job_of(a, thread_memory);
     job.depth = (kw_axis){.tiles = 1, .windows = 1, .from_extent = 1};
     job.plane = 0;
+    job.parts = 1;
     fill_staged(&job);
     for (kw_i64 i = begin; i < end; i++) {
         unit u = unit_of(a, i);
@@ -308,6 +309,7 @@ static void own_stage0(const kw_kernel_args *a, kw_i64 begin, kw_i64 end, void *
             job.height = axis_of_window(a, 1, part % parts, KW_TILE_H, KW_TAPS_H, u.window[1]);
             job.width = axis_of_window(a, 2, part / parts, KW_TILE_W, KW_TAPS_W, u.window[2]);
             kw_i64 col, last;
+            job.widths[0] = job.width;
             used_tiles(&job.width, &col, &last);
             for (; col < last; col += a->params.col_tiles)
                 sum_columns(&job, &u, col, kw_min(a->params.col_tiles, last - col), sums);

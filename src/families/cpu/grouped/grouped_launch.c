@@ -192,6 +192,20 @@ static int64_t columns_of(const cut *c) {
     return kw_ceil_div(c->width.tiles, kw_ceil_div(c->width.tiles, cols));
 }
 
+/* So many parts of a row have their tiles in the indirection buffers together, as many as these have room for: lines that parts share come once.
+ * Not more than the first level holds the rows of, which the next row of tiles meets again, unless it does not hold those of one. */
+static int64_t near_parts(const kw_config *config, const kw_grouped *g, const kw_problem *problem, const kw_target *target, const cut *c,
+                          int64_t cols) {
+    const kw_conv_dims *d = &problem->conv;
+    int64_t most = kw_min(kw_min(c->width.parts, KW_GROUPED_NEAR_PARTS), kw_max(1, INDIRECTION_BYTES / 8 / (c->words * cols)));
+    double pixels = (double)cols * g->tile_w + g->taps_w - 1;
+    double bytes = kw_grouped_sources(config, g, g->tile_h, g->taps_h) * pixels * (double)kw_dtype_size(problem->dtype) *
+                   (double)(problem->op == KW_CONV_BWD_DATA ? d->k : d->c);
+    double held = (double)target->l1 / bytes;
+    most = held >= 1 && held < (double)most ? (int64_t)held : most;
+    return kw_ceil_div(c->width.parts, kw_ceil_div(c->width.parts, most));
+}
+
 /* As the problem has it, where the config does not say. */
 static kw_grouped with_channels(const kw_grouped *grouped, const kw_problem *problem) {
     kw_grouped g = *grouped;
@@ -236,19 +250,20 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const
     /* Pixels that are read, and pixels that are written. */
     int64_t larger = kw_max(element, (int64_t)kw_dtype_size(kw_dtype_output(problem->dtype)));
     int64_t scratch = kw_round_up((block + 1) * widest * kw_ceil_div(g->src, g->dst) * larger, KW_LINE);
-    int64_t words = cols * c.words, results = g->tile_h * g->tile_w;
+    int64_t near = near_parts(config, g, problem, target, &c, cols), words = cols * near * c.words, results = g->tile_h * g->tile_w;
     *kw_launch_params(launch, kw_grouped_params) = (kw_grouped_params){
         .block_vectors = block,
         .row_tiles = rows,
         .col_tiles = cols,
+        .near_parts = (int)near,
         .scratch_bytes = scratch,
         .indirection_words = words,
-        .indirection_tiles = cols,
+        .indirection_tiles = cols * near,
     };
     int64_t narrow = g->reach                   ? KW_GROUPED_LANES_BYTES(block, lanes)
                      : d->g * g->dst < channels ? KW_GROUPED_NARROW_BYTES(c.words + results, lanes)
                                                 : 0;
-    launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, cols * results, cols) + narrow + KW_LINE;
+    launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, cols * near * results, cols * near) + narrow + KW_LINE;
 
     double multiply_adds, loads;
     count_tile(config, g, &multiply_adds, &loads);
@@ -267,7 +282,7 @@ void kw_grouped_launch(const kw_config *config, const kw_grouped *grouped, const
         };
     }
     /* A unit fills its indirection buffers about three times: for the first, the inner and the last rows. */
-    launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)words;
+    launch->copied_bytes = 2.0 * (double)launch->packed_bytes + 8.0 * 3.0 * (double)(units * c.width.parts) * (double)(cols * c.words);
 }
 
 /* In how many pages so many pixels of a row lie, each `bytes` from the one before. */
@@ -370,7 +385,7 @@ void kw_gradient_launch(const kw_config *config, const kw_grouped *grouped, cons
         .indirection_tiles = tiles,
         .staged_tiles = (int)staged,
         .shares = (int)shares,
-        .near_tiles = near,
+        .near_tiles = (int)near,
     };
     launch->thread_bytes = 2 * scratch + KW_GROUPED_INDIRECTION_BYTES(words, tiles * pixels, tiles) +
                            staged * ((KW_GROUPED_ENTRY(sources) + pixels) * 8 + copies) + KW_LINE;
