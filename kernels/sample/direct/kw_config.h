@@ -34,9 +34,6 @@
 #define KW_GROUP_0(DO) DO(0, 0, p0, 0)
 #define KW_GROUP_1(DO) DO(1, 1, p0, s1)
 #define KW_EACH_GROUP(DO) DO(0x1u, KW_GROUP_0) DO(0x2u, KW_GROUP_1)
-#define KW_FEW 2
-#define KW_EACH_PIXEL_BACK(DO) DO(1, 1, p0, s1) DO(0, 0, p0, 0)
-#define KW_EACH_FEW_BACK(DO) DO(1, 1, p0, s1) DO(0, 0, p0, 0)
 #define KW_EACH_BASE(DO) DO(p0, 0, 0)
 #define KW_EACH_VECTOR(DO, pixel) DO(pixel, 0)
 #define KW_EACH_BUT_LAST(DO, pixel)
