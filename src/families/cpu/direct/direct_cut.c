@@ -212,7 +212,7 @@ static int64_t rows_of_all_groups(const kw_direct_cut *c, const kw_tile *tile, c
     return many ? kw_min(c->rows, kw_round_up(kw_ceil_div(c->height.pixels, kw_ceil_div(c->height.pixels, most)), tile->rows)) : c->rows;
 }
 
-/* As many rows as fit half of the second-level cache, and fewer where threads had no block. */
+/* As many rows as fit half of the second-level cache, and fewer where threads had no block. Where weights are far, the source may be as well. */
 static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_problem *problem, const kw_target *target,
                        const kw_direct_facts *facts) {
     const kw_tile *tile = &direct->tile;
@@ -221,7 +221,7 @@ static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_probl
         c->rows = kw_min(c->rows, kw_round_up(facts->most_rows, tile->rows));
     }
     c->cols = c->flow ? columns_of_flow(c, direct, target) : kw_round_up(c->width.pixels, tile->cols);
-    narrow(c, tile, target->l2 / 2);
+    narrow(c, tile, c->streams ? 8 * target->l2 : target->l2 / 2);
     if (facts->shares > 1 && !c->in_place) {
         c->rows = rows_of_all_groups(c, tile, problem, target);
     }
@@ -400,17 +400,23 @@ static line_cut cut_line(const kw_problem *problem, const kw_direct_cut *c, cons
     return best;
 }
 
-/* Lines that have their sums in a quarter of the second-level cache at once, where a block's weights find no room in half of it. */
+/* Whether a block's weights find no room in half of the second-level cache. */
+static bool weights_are_far(const kw_tile_work *work, const kw_problem *problem, const kw_target *target, int64_t steps) {
+    const kw_conv_dims *d = &problem->conv;
+    return d->filter[0] * d->filter[1] * d->filter[2] * steps * KW_TILE_STEP_BYTES(work->block) > target->l2 / 2;
+}
+
+/* Lines that have their sums in a quarter of the second-level cache at once, where a block's weights are far. */
 static int64_t lines_at_once(const kw_tile_work *work, const kw_problem *problem, const kw_target *target, int64_t steps, int64_t tall,
                              int64_t lines) {
-    const kw_conv_dims *d = &problem->conv;
-    int64_t step = KW_TILE_STEP_BYTES(work->block), weights = d->filter[0] * d->filter[1] * d->filter[2] * steps * step;
-    return weights > target->l2 / 2 ? kw_max(1, kw_min(kw_min(lines, INT16_MAX), target->l2 / 4 / (tall * step))) : 1;
+    int64_t most = target->l2 / 4 / (tall * KW_TILE_STEP_BYTES(work->block));
+    return weights_are_far(work, problem, target, steps) ? kw_max(1, kw_min(kw_min(lines, INT16_MAX), most)) : 1;
 }
 
 /* Whether tiles sum intervals (kernels/cpu/direct/direct_intervals.h; what launch counts stays that of tiles that test, by whose times models were
- * trained), and along which axis: where products, loads of weights and jobs take a twentieth
- * less. Columns are for taps of a filter row that are one run; where their pixels lie by few sets of a cache, they have no room in it.
+ * trained), and along which axis: where products, loads of weights and jobs take a twentieth less; or up to a twentieth more where weights are far,
+ * which lines then read together. Columns are for taps of a filter row that are one run; where their pixels lie by few sets of a cache, they have no
+ * room in it.
  * alone: the cut of one thread. In what order a pixel's products are added goes by where its line is cut, so nothing here may depend on threads, nor
  * on how many groups a turn of them has (families/cpu/reorder.h). */
 static void cut_intervals(kw_direct_cut *alone, const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem,
@@ -428,7 +434,7 @@ static void cut_intervals(kw_direct_cut *alone, const kw_direct *direct, const k
     double test = tile->vecs > 2 ? 0 : tile->vecs > 1 ? a_test / 2 : a_test; /* of a pixel in each step, beside its products */
     double a_part = A_VISIT + test * (double)(tile->cols * facts->steps);
     double usual = height * ((double)(alone->width.tiled + alone->width.visits) * run + a_part * (double)alone->width.parts);
-    if (20 * best->cost <= 19 * usual) {
+    if (20 * best->cost <= (alone->streams ? 21 : 19) * usual) {
         alone->line = best == &column ? KW_DIRECT_STANDS : KW_DIRECT_LIES;
         alone->tall = best->tall;
         alone->lines = lines_at_once(work, problem, target, facts->steps, alone->tall, best == &column ? alone->width.pixels : alone->rows);
@@ -466,6 +472,7 @@ static void cut_lines(kw_direct_cut *c, const kw_direct *direct, const kw_tile_w
     kw_direct_cut alone = *c;
     one.units = 1;
     all_rows.most_rows = 0;
+    alone.streams = weights_are_far(work, problem, target, facts->steps);
     cut_blocks(&alone, direct, problem, &one, &all_rows);
     place_rows(&alone, &direct->tile, problem);
     cut_intervals(&alone, direct, work, problem, target, facts, how);
@@ -473,6 +480,10 @@ static void cut_lines(kw_direct_cut *c, const kw_direct *direct, const kw_tile_w
         alone.cols = columns_of_a_team(&alone, problem, target, facts);
         *c = alone;
     } else if (alone.line) {
+        if (alone.streams) {
+            c->streams = true;
+            cut_blocks(c, direct, problem, target, facts);
+        }
         c->line = alone.line, c->tall = alone.tall, c->lines = kw_min(alone.lines, c->rows);
         c->cols = columns_of_tiles(c, &alone);
     }

@@ -28,6 +28,7 @@ typedef struct kw_direct_cut {
     int line;            /* 0, or tiles sum intervals: KW_DIRECT_LIES, KW_DIRECT_STANDS */
     int64_t tall, lines; /* their pixels, and lines whose sums are in memory at once */
     bool in_place;       /* nothing is copied */
+    bool streams;        /* a block's weights find no room in the second-level cache: tiles that sum intervals meet many rows together */
     bool edges;          /* nothing but what the tiles at both ends of a row read (kernels/cpu/direct/direct_edges.h) */
     int64_t edge_pixels; /* of these, in a row of the copy */
     int64_t row, slice;  /* bytes from one row, slice to the next, of the copy or of the tensor where nothing is copied */
