@@ -30,8 +30,9 @@ KW_PARAMS_FIT(kw_bwd_weight_params);
  * into the next pixel, and a job's last pixel is read by a mask. Not of merged rows, which overlap. */
 #define KW_BWD_WEIGHT_READS_ON(fma, lanes, vecs) ((fma) && (lanes) == 16 && (vecs) > 1)
 
-/* Of an axis: whether a stride leaves out all but the positions that its one tap reads, so that these are an axis without a stride. */
-#define KW_BWD_WEIGHT_IS_THIN(filter, pad) ((filter) == 1 && (pad) == 0)
+/* Of an axis: whether a stride leaves out all but the positions that its one tap reads, so that these are an axis without a stride. Padding there is
+ * none, in front or behind. */
+#define KW_BWD_WEIGHT_IS_THIN(filter, pad, stride, in, out) ((filter) == 1 && (pad) == 0 && ((out)-1) * (stride) < (in))
 
 /* Channels of a group of conv.interleaved_weight at most, of either side. */
 #define KW_BWD_WEIGHT_WAY_CHANNELS 96

@@ -440,7 +440,7 @@ static share share_of(const kw_kernel_args *a) {
     s.in[KW_BOX_N] = s.out[KW_BOX_N] = s.source[KW_BOX_N] = a->n;
     s.stride[KW_BOX_N] = s.thin[KW_BOX_N] = 1;
     for (int i = 0; i < 3; i++) {
-        int thin = KW_BWD_WEIGHT_IS_THIN(a->filter[i], a->pad[i]);
+        int thin = KW_BWD_WEIGHT_IS_THIN(a->filter[i], a->pad[i], a->stride[i], a->in[i], a->out[i]);
         s.source[KW_BOX_D + i] = a->in[i];
         s.in[KW_BOX_D + i] = thin ? a->out[i] : a->in[i];
         s.out[KW_BOX_D + i] = a->out[i];

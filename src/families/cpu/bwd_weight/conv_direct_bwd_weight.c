@@ -164,7 +164,7 @@ static shape shape_of(const kw_bwd_weight *how, const kw_config *config, const k
     }
     kw_problem_output(s.out + 1, problem);
     for (int axis = 0; axis < 3; axis++) { /* tiles see no others than these */
-        if (KW_BWD_WEIGHT_IS_THIN(d->filter[axis], d->pad[axis])) {
+        if (KW_BWD_WEIGHT_IS_THIN(d->filter[axis], d->pad[axis], d->stride[axis], d->in[axis], s.out[axis + 1])) {
             s.dims.in[axis] = s.out[axis + 1];
             s.dims.stride[axis] = 1;
         }
