@@ -304,6 +304,7 @@ static kw_launch direct_launch(const char *problem_text, const char *edge) {
     snprintf(text, sizeof text, "conv.direct %s fp32 isa=avx512 math=fma tile_h=1 tile_w=12 vecs=1 band=0 edge=%s", kw_op_name(problem.op),
              edge);
     assert_int_equal(kw_config_parse(&config, text, NULL), KW_OK);
+    config = kw_config_special(&config, &problem);
     config.family->launch(&config, &problem, &target, &launch);
     return launch;
 }
@@ -321,6 +322,8 @@ static void tiles_sum_intervals_where_padding_is_much(void **state) {
         {"conv_bwd_data fp32 nhwgc c12 k90 i34x17 f27x27 p13x13", KW_DIRECT_STANDS, 34, 17},
         {"conv_bwd_data fp32 nhwgc c12 k90 i34x17 f27x27 s2x2 p13x13", 0, 0, 0},
         {"conv_fwd fp32 nhwgc c64 k16 i56x56 f3x3", 0, 0, 0},
+        {"conv_fwd fp32 nhwgc c64 k16 i49x49 f3x3 p1x1", 0, 0, 0},                           /* too little of it for a text of its own */
+        {"conv_fwd fp32 nhwgc c2048 k16 i33x33 f3x3 p12x12 d12x12", KW_DIRECT_LIES, 11, 33}, /* weights are far: all rows together */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         kw_launch launch = direct_launch(cases[i].problem, "skip");

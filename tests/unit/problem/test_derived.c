@@ -164,11 +164,36 @@ static void axes_say_where_each_element_lies(void **state) {
     }
 }
 
+/* A twentieth of an axis' pairs of a result's pixel and a tap; none in front is counted with those behind. */
+static void much_padding_is_a_twentieth_of_what_is_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *text;
+        bool much;
+    } cases[] = {
+        {"conv_fwd fp32 nhwgc c1 k1 i13x20 f3x3 p1x0", true},
+        {"conv_fwd fp32 nhwgc c1 k1 i14x20 f3x3 p1x0", false},
+        {"conv_fwd fp32 nhwgc c1 k1 i6x20 f3x3 p0x0:1x0", true},
+        {"conv_fwd fp32 nhwgc c1 k1 i20x20 f3x3 p0x9", true},
+        {"conv_fwd fp32 ndhwgc c1 k1 i2x20x20 f3x3x3 p1x0x0", false},
+        {"conv_bwd_data fp32 nhwgc c1 k1 i13x20 f3x3 p1x1", true},
+        {"conv_bwd_data fp32 nhwgc c1 k1 i13x20 f3x3 s2x1 p1x1", false},
+        {"conv_bwd_weight fp32 nhwgc c1 k1 i5x5 f3x3 p1x1", false},
+        {"conv_fwd fp32 nhwgc c1 k1 i5x5 f3x3", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        kw_problem problem;
+        assert_int_equal(kw_problem_parse(&problem, cases[i].text, NULL), KW_OK);
+        assert_int_equal(kw_problem_reads_padding(&problem), cases[i].much);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(axes_say_where_each_element_lies), cmocka_unit_test(operations_are_those_really_formed),
-        cmocka_unit_test(huge_extents_are_counted_at_once), cmocka_unit_test(sizes_follow_the_layout_and_the_output_rule),
-        cmocka_unit_test(outputs_are_rounded_down),         cmocka_unit_test(tensors_are_legal_up_to_the_last_byte),
+        cmocka_unit_test(much_padding_is_a_twentieth_of_what_is_read), cmocka_unit_test(axes_say_where_each_element_lies),
+        cmocka_unit_test(operations_are_those_really_formed),          cmocka_unit_test(huge_extents_are_counted_at_once),
+        cmocka_unit_test(sizes_follow_the_layout_and_the_output_rule), cmocka_unit_test(outputs_are_rounded_down),
+        cmocka_unit_test(tensors_are_legal_up_to_the_last_byte),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -221,7 +221,7 @@ static void cut_blocks(kw_direct_cut *c, const kw_direct *direct, const kw_probl
         c->rows = kw_min(c->rows, kw_round_up(facts->most_rows, tile->rows));
     }
     c->cols = c->flow ? columns_of_flow(c, direct, target) : kw_round_up(c->width.pixels, tile->cols);
-    narrow(c, tile, c->streams ? 8 * target->l2 : target->l2 / 2);
+    narrow(c, tile, c->streams ? 16 * target->l2 : target->l2 / 2);
     if (facts->shares > 1 && !c->in_place) {
         c->rows = rows_of_all_groups(c, tile, problem, target);
     }
