@@ -2,6 +2,7 @@
 import math
 import random
 
+import network_layers
 from peer_problems import between
 
 DIRECTIONS = ("conv_fwd", "conv_bwd_data", "conv_bwd_weight")
@@ -19,6 +20,7 @@ class Conv:
         if r.random() < 0.6:
             self.image[1] = self.image[0]
         self.taps, self.stride, self.dilation, self.pad = [3, 3], [1, 1], [1, 1], None
+        self.flop_max = FLOP_MAX
 
     def fill(self):
         axes = len(self.image)
@@ -36,7 +38,7 @@ class Conv:
             return False
         flop = 2 * self.n * math.prod(out) * self.k * self.c // self.g * math.prod(self.taps)
         size = 4 * self.n * (math.prod(self.image) * self.c + math.prod(out) * self.k)
-        return FLOP_MIN <= flop <= FLOP_MAX and size <= BYTES_MAX
+        return FLOP_MIN <= flop <= self.flop_max and size <= BYTES_MAX
 
     def text(self, op, dtype):
         def axes(values):
@@ -146,8 +148,19 @@ def volume(r, p):
         p.g = p.k = p.c
 
 
+def network(r, p):
+    """A layer of some network, which may have more operations than drawn ones."""
+    words = r.choice(network_layers.CONVOLUTIONS[r.choice(tuple(network_layers.CONVOLUTIONS))]).split()
+    size = {word[0]: [int(v) for v in word[1:].split("x")] for word in words}
+    (p.g,), (p.c,), (p.k,), p.n, p.flop_max = size["g"], size["c"], size["k"], 1, 20 * FLOP_MAX
+    p.image, p.taps, p.stride, p.pad, p.dilation = (size[name] for name in "ifspd")
+    p.stride, p.dilation = (values * len(p.image) if len(values) == 1 else values for values in (p.stride, p.dilation))
+
+
 def gemm_sizes(r, kind):
     layout = r.choice(("rcr", "rcr", "rrr"))
+    if kind == "network":
+        return layout, *r.choice(network_layers.PRODUCTS)
     if kind == "decode":
         return "rcr", r.randint(1, 8), between(r, 256, 8192, 32), between(r, 256, 8192, 32)
     if kind == "few rows":
@@ -172,8 +185,8 @@ CONVOLUTIONS = {
 }
 GEMMS = ("product: usual", "product: decode", "product: few rows", "product: few columns", "product: deep")
 CLASSES = tuple(CONVOLUTIONS) + GEMMS
-MORE_CONVOLUTIONS = {"depthwise of few channels": few_channels}  # by name alone, as the products
-MORE_CLASSES = tuple(MORE_CONVOLUTIONS) + ("product: long rows", "product: transposed", "product: odd")
+MORE_CONVOLUTIONS = {"depthwise of few channels": few_channels, "network": network}  # by name alone, as the products
+MORE_CLASSES = tuple(MORE_CONVOLUTIONS) + ("product: long rows", "product: transposed", "product: odd", "product: network")
 
 
 def draw_conv(r, kind):
@@ -188,7 +201,7 @@ def draw_conv(r, kind):
 def draw_gemm(r, kind):
     while True:
         layout, m, n, k = gemm_sizes(r, kind.split(": ")[1])
-        if FLOP_MIN <= 2 * m * n * k <= FLOP_MAX:
+        if kind == "product: network" or FLOP_MIN <= 2 * m * n * k <= FLOP_MAX:
             return f"{layout} b1 m{m} n{n} k{k}"
 
 
