@@ -261,17 +261,8 @@ static void launch_problem(const kw_direct *direct, const kw_config *config, con
     weight_slice part = slice_weights(&work, direct, problem, runs, steps, target);
     bool sliced = part.chunks < KW_AMX_CHUNKS(steps);
     int64_t most_rows = launch->reorder.band_rows;
-    const kw_direct_facts facts = {src,
-                                   elements,
-                                   together * steps * ways,
-                                   shares,
-                                   blocks,
-                                   together,
-                                   most_rows,
-                                   sliced,
-                                   kw_max(launch->reorder.groups, d->g),
-                                   config->wants.padded,
-                                   way_rows};
+    const kw_direct_facts facts = {src,       elements, together * steps * ways, shares,  blocks, together,
+                                   most_rows, sliced,   config->wants.padded,    way_rows};
     kw_direct_cut c = kw_direct_cut_of(direct, &work, problem, target, &facts);
     int64_t block_bytes = runs * (work.head + steps * KW_TILE_STEP_BYTES(work.block));
     int64_t spill = KW_TILE_SPILL_BYTES(tile->rows * tile->cols, work.block);

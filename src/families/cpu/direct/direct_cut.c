@@ -441,15 +441,6 @@ static void cut_intervals(kw_direct_cut *alone, const kw_direct *direct, const k
     }
 }
 
-static bool may_sum_intervals(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_direct_facts *facts,
-                              const edge *how) {
-    const kw_conv_dims *d = &problem->conv;
-    const kw_tile *tile = &direct->tile;
-    bool walks = problem->op == KW_CONV_FWD || d->stride[0] * d->stride[1] * d->stride[2] == 1;
-    return tile->rows == 1 && how->skip == SKIP_PIXELS && !tile->own && !tile->ways && !direct->merge && !work->amx && walks &&
-           facts->all_groups == 1 && facts->padded;
-}
-
 /* The columns of a block of which each thread has KW_TEAM_UNITS, where lines of intervals are columns, which keep all their rows. */
 static int64_t columns_of_a_team(const kw_direct_cut *c, const kw_problem *problem, const kw_target *target, const kw_direct_facts *facts) {
     int64_t units = kw_direct_cells(c, problem, facts->shares) * kw_ceil_div(c->height.pixels, c->rows) * facts->blocks;
@@ -540,7 +531,7 @@ kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work
         }
     }
     place_rows(&c, tile, problem);
-    if (may_sum_intervals(direct, work, problem, facts, &cols)) {
+    if (facts->padded && cols.skip == SKIP_PIXELS) {
         cut_lines(&c, direct, work, problem, target, facts, &cols);
     }
     return c;

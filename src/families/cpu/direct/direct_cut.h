@@ -38,11 +38,10 @@ typedef struct kw_direct_cut {
 /* What the cut of a problem depends on, besides its axes. */
 typedef struct kw_direct_facts {
     int64_t src, elements, steps, shares, blocks, together;
-    int64_t most_rows;  /* of a block; 0: any */
-    bool sliced;        /* runs are cut */
-    int64_t all_groups; /* of the whole problem, of which this may be a turn */
-    bool padded;        /* the text has tiles that sum intervals (kw_wants.padded) */
-    int64_t way_rows;   /* of the result, that stand for those of all ways of a group; 0: ways are groups, or there are none */
+    int64_t most_rows; /* of a block; 0: any */
+    bool sliced;       /* runs are cut */
+    bool padded;       /* the text has tiles that sum intervals (kw_wants.padded) */
+    int64_t way_rows;  /* of the result, that stand for those of all ways of a group; 0: ways are groups, or there are none */
 } kw_direct_facts;
 
 kw_direct_cut kw_direct_cut_of(const kw_direct *direct, const kw_tile_work *work, const kw_problem *problem, const kw_target *target,
